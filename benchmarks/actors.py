@@ -1,4 +1,4 @@
-"""A frame of Panda3D actors: their joints read and posed in a world by `Actors.update`, beside what Panda3D takes.
+"""A frame of Panda3D actors: time of `Actors.update`, which reads joints and poses limbs, beside Panda3D's own.
 
     pip install '.[panda3d]'
     python benchmarks/actors.py

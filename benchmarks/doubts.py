@@ -1,4 +1,4 @@
-"""How often `doubt_segments` says DEPENDS, by shape, and how often no place was found that changes the verdict.
+"""How often `doubt_segments` gives DEPENDS, by shape, and how often no tried place changes the verdict.
 
     python benchmarks/doubts.py
 

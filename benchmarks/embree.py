@@ -1,17 +1,17 @@
-"""Rays of this library beside native Embree 3, which casts the same rays in its eight ways, level by level.
+"""Rays of this library beside the same rays in native Embree 3, in eight ways, level by level.
 
     apt-get install libembree-dev g++
     python benchmarks/embree.py --levels all --out benchmarks/embree.csv
 
 Capped cylinders are user geometry or Embree's own cones; rays go one by one, in packets of 8 and 16, and in streams
-of 1,024. Each level of this library runs in a process of its own, beside Embree kept to that level (`isa`), all
-works in turn on one thread; what counts is processor time. Origins and unit directions are float32 numbers, so that
-nobody rounds them. Embree gives distance and cylinder, this library limb and fraction.
+of 1,024. Each level of this library runs in a process of its own, beside Embree restricted to that level (`isa`),
+all works in turn on one thread, by processor time. Origins and unit directions are float32 numbers, so that neither
+library rounds them. Embree gives distance and cylinder, this library limb and fraction.
 
 A row of the CSV is one workload on one level: `single` is our rate over that of user geometry one by one, `best` over
-that of the way that is fastest there, named in `best_way`; both are medians of ratios within a round. Then Embree's
-other ways over user geometry one by one. `differ`: rays on which the two disagree about hit or miss, most of which
-graze a limb: Embree computes in float32.
+that of Embree's fastest way, `best_way`; both are medians of ratios within a round. Then rates of Embree's other ways
+over user geometry one by one. `differ`: rays with another verdict in Embree, most of which graze a limb: Embree
+computes in float32.
 """
 
 import ctypes
@@ -52,7 +52,7 @@ def harness(level: str, folder: str) -> ctypes.CDLL:
 
 
 def address(array: np.ndarray) -> ctypes.c_void_p:
-    """Of its first number."""
+    """Pointer to the first number."""
     assert array.flags.c_contiguous
     return ctypes.c_void_p(array.ctypes.data)
 

@@ -1,9 +1,9 @@
-"""A server's frame beside every engine installed: characters posed and fitted, 200 shots judged by a policy.
+"""A server's frame, here and in every installed engine: characters posed and fitted, 200 shots judged by a policy.
 
     python benchmarks/frame.py --characters 64 1000 --out benchmarks/frame_engines.csv
 
-Ours is the whole frame: bones to a fitted tree, shots, policy. An engine's is what it can do of it: all limbs moved,
-the same shots cast for the closest hit; it gets the ends of the limbs, without the work of posing them. Engines take
+Our frame is complete: bones to a fitted tree, shots, policy. An engine's frame has the supported parts: all limbs
+moved, the same shots cast for the closest hit; it gets the ends of the limbs, without the posing. Engines take
 turns frame by frame in one process, all on one thread; a row holds medians, in microseconds, and our frame over the
 engine's.
 Limbs are cylinders, so that every engine can hold them.
@@ -11,13 +11,13 @@ Limbs are cylinders, so that every engine can hold them.
     python benchmarks/frame.py --moves benchmarks/frame_moves.csv
 
 New poses of all characters, of one right after that, and of one after another, while nothing else holds the state of
-the world, and while the answer of a shot before each does; median microseconds, of the processor (all threads) and of
-the clock.
+the world, and while the result of a previous shot holds it; median microseconds of processor time (all threads) and
+of the clock.
 
     python benchmarks/frame.py --characters 200 400 --comings benchmarks/frame_comings.csv
 
-One character that comes, is posed and goes among so many, right after all have moved, and in all once more at once;
-and new poses of all, of one rig and each of its own.
+One character is spawned, posed and despawned among so many, right after all have moved, and then once more at once, as
+one time; and new poses of all, with one rig and with a rig each.
 """
 
 import time
@@ -57,7 +57,7 @@ def frames_of(rig: cc.Rig, count: int, rng: np.random.Generator) -> list[tuple[n
 
 
 def measure(count: int, rounds: int) -> list[dict[str, object]]:
-    """A row an engine for frames of so many characters."""
+    """A row per engine, for frames of so many characters."""
     rng, rig = np.random.default_rng(count), cylinders(cc.Rig.humanoid(1.8))
     policy = cc.Policy.most_important(["head", "torso", "arm", "leg"], damage={"head": 4.0}, default=1.0)
     world, poses = cc.HitWorld(), frames_of(rig, count, rng)
@@ -126,7 +126,7 @@ def moves(count: int, rounds: int, held: bool) -> dict[str, object]:
 
 
 def comings(count: int, rounds: int) -> dict[str, object]:
-    """A row for one character that comes and goes among so many, and for as many characters with rigs of their own."""
+    """A row for one character spawned and despawned among so many, and for as many with rigs of their own."""
     rng, rig = np.random.default_rng(count), cc.Rig.humanoid(1.8)
     poses = frames_of(rig, count, rng)
     took = {name: [] for name in ("come", "pose", "go", "again", "of_one_rig", "of_own_rigs")}

@@ -3,8 +3,8 @@
     python benchmarks/moving_peers.py --out benchmarks/moving_peers.csv   (needs pip install '.[test,peers]')
 
 4,096 pairs, half of them within 10⁻¹ … 10⁻⁹ of a radius of a touch, or none (`tests/support/moving_peers.py`). A row:
-who answers; the shape; microseconds of processor time a pair, the median of so many rounds; contacts. `ipctk` is called
-pair by pair, which is all it offers, so that each call from Python counts; its contacts are conservative, ours exact.
+the library; the shape; microseconds of processor time a pair, the median of the rounds; contacts. `ipctk` offers calls
+of single pairs only, so that each call from Python counts; its contacts are conservative, ours exact.
 """
 
 import sys
@@ -28,17 +28,17 @@ PAIRS, ROUNDS = 4096, 9
 
 
 def our_hits(history: cc.PoseHistory, pairs: Pairs) -> int:
-    """How many bullets hit."""
+    """Number of bullets that hit."""
     return int(history.cast_moving(pairs.start, pairs.end, 0.0, 1.0, threads=1).hit.sum())
 
 
 def their_hits(ccd: object, pairs: Pairs, kind: str) -> int:
-    """How many pairs `ipctk` sees in contact."""
+    """Number of pairs with a contact by `ipctk`."""
     return int(peer_contacts(ccd, pairs, kind)[0].sum())
 
 
 def works(kind: str) -> dict[str, Callable[[], int]]:
-    """What is asked of whom; each returns how many contacts there are."""
+    """Calls by name of the library; each returns the number of contacts."""
     found: dict[str, Callable[[], int]] = {}
     for more, grazes in (("", 0.5), (", no grazes", 0.0)):
         pairs = pairs_of(np.random.default_rng(3), PAIRS, kind, grazes)

@@ -4,7 +4,7 @@
 
 100,000 segments of 200 m among 1,000 walking people of 17 limbs (W3 of `cylcollide bench`), as bullets that take one
 tick and as segments in the world at the end of it; medians of so many rounds, and of the ratios of each round. A row:
-what is asked; milliseconds of a call in processor time; and its rate over that of the first row, `cast_segments` in the
+the query; milliseconds of a call in processor time; and its rate over that of the first row, `cast_segments` in the
 live world.
 """
 
@@ -23,7 +23,7 @@ TICKS, ROUNDS, BULLETS = 4, 21, 100_000
 
 
 def works(n: int) -> dict[str, Callable[[], int]]:
-    """What is asked, by name; each returns its hits."""
+    """Queries by name; each returns its number of hits."""
     crowd = RecordedCrowd(WORKLOADS["W3"], TICKS)
     starts, ends = WORKLOADS["W3"].segments(crowd.world, n)
     first, last = crowd.history.times[[-2, -1]].tolist()

@@ -1,20 +1,20 @@
-"""The sweep of flying bullets: `cast_moving` by the million, every row held against an independent oracle.
+"""The sweep of flying bullets: `cast_moving` by the million, every row compared with an independent oracle.
 
     python benchmarks/moving_sweep.py --bullets 1e6   (needs pip install '.[test]')
 
-A bullet is asked against a history of 4 to 12 limbs of every shape but boxes, over three or four ticks; most are knife
-edges: grazes of 10⁻¹ … 10⁻¹⁵ of a radius, in space and in time, contacts at the time of a tick, rims, bullets that move
-with a limb, whole numbers in which a touch is a touch; limbs that turn over, shrink to short axes, stand still, are
-carried by bones (`tests/support/moving_sweep.py`). Hit or miss, limb, tick, face, fraction and alpha are judged, with
-them the order of limbs. The oracle (`tests/support/oracle/compiled/moving.py`) has 106 bits and shares neither code nor
-formulas with the library; what it leaves open, Sturm chains in rational arithmetic decide.
+A bullet is cast in a history of 4 to 12 limbs of every shape but boxes, over three or four ticks; most are edge cases:
+grazes of 10⁻¹ … 10⁻¹⁵ of a radius, in space and in time, contacts at the time of a tick, rims, bullets that move with
+a limb, whole numbers, for exact touches; limbs that turn over, shrink to short axes, stand still, are carried by bones
+(`tests/support/moving_sweep.py`). Hit or miss, limb, tick, face, fraction and alpha are judged, and with them the order
+of limbs. The oracle (`tests/support/oracle/compiled/moving.py`) has 106 bits and shares neither code nor formulas with
+the library; Sturm chains in rational arithmetic decide the cases that it leaves open.
 
-The same command goes on where it was stopped. The status is 1 if a row is wrong; `--chunk K` asks one chunk again.
+The same command resumes a stopped run. The status is 1 if a row is wrong; `--chunk K` repeats one chunk.
 
 column         meaning
 -------------  -----------------------------------------------------------------------------------------------------
 family, limb   what bullets are aimed at, and what that limb does
-bullets, pairs rows of `cast_moving`; the same times the limbs of the history
+bullets, pairs rows of `cast_moving`; these times the limbs of the history
 hits … none    of the rows; by face
 rechecked      rows that the library's float64 bounds left to its exact arithmetic
 by_rationals   rows that the oracle's 106 bits left to rationals
@@ -35,7 +35,7 @@ from cylcollide.bench.results import save, script_options, stamp  # noqa: E402
 
 
 def write_csv(tally: Tally, seconds: float, file: Path) -> None:
-    """Write the tally, a row a family and motion, all of them last."""
+    """Write the tally, a row per family and motion, and their sum last."""
     first = stamp()
     label = {"date": first["date"], "version": tally.version, "machine": first["machine"], "seed": tally.seed}
     numbers = {name: {k: round(v) for k, v in row.items()} for name, row in sorted(tally.rows.items())}

@@ -1,19 +1,19 @@
-"""The long sweep of distances, thick rays, overlaps, blades and doubt: adversarial questions, independent truths.
+"""The long sweep of distances, thick rays, overlaps, blades and doubt: adversarial queries, independent truths.
 
 Run: python benchmarks/near_sweep.py [--cases 100000]   (of each query; hours on one processor)
 
-Questions and truths are in `tests/support/soak/near.py`. Limbs are asked 32 at a time, each in a layer of its own, so
-that every question goes through a tree. A query begins where the CSV ends: the same command goes on.
+Queries and truths are in `tests/support/soak/near.py`. Worlds have 32 limbs, each in a layer of its own, so that every
+query traverses a tree. The same command resumes after the chunks of the CSV.
 
 column     meaning
 ---------  -----------------------------------------------------------------------------------------------------------
-family     where the question is: at what feature, or in which unit, or how far from the origin
-cases      that were judged
+family     place of the query: at what feature, or in which unit, or how far from the origin
+cases      judged cases
 wrong      a wrong sign, verdict, face or chosen place; more than 4 ulp; undecided where that is not allowed
 undecided  left open, as the contract allows; of doubt: DEPENDS
 worst      largest error of a distance, a place or a fraction, in ulp of the largest coordinate; of capsules and
-           boxes, by how much an undecided one touches or is apart at most, in 2⁻⁴⁰ of the size
-chunks     of 32 limbs each; a chunk follows from its number
+           boxes, the largest overlap or gap of an undecided one, in 2⁻⁴⁰ of the size
+chunks     of 32 limbs each; the number of a chunk determines it
 """
 
 import argparse
@@ -37,11 +37,11 @@ COLUMNS = ("cases", "wrong", "undecided", "worst", "chunks")
 
 
 Table = dict[tuple[str, str], dict[str, list[float]]]
-"""Of query and shape, by family: the numbers of a row."""
+"""The numbers of a row, by query and shape, then by family."""
 
 
 def main() -> None:
-    """Go on until each query has so many cases of each shape."""
+    """Run until each query has enough cases of each shape."""
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
     parser.add_argument("--cases", type=int, default=100_000, help="of each query")
     parser.add_argument("--seconds", type=float, default=inf, help="end after that")

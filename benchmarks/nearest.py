@@ -1,10 +1,10 @@
-"""Questions about what is near, beside what they are measured by: distances beside native Embree 3's point queries.
+"""Distance and overlap queries, each beside a reference: closest points beside native Embree 3's point queries.
 
     apt-get install libembree-dev g++
     python benchmarks/nearest.py > benchmarks/nearest.csv
 
-One thread, all works of a question in turn; what counts is processor time, medians. `rate` is that of the work over
-that of the question's first one. Points are half near limbs, half in the box around all of them. Embree finds distance
+One thread, all works of a question in turn; medians of processor time. `rate` is that of the work over that of the
+question's first one. Points are half near limbs, half in the box around all of them. Embree finds distance
 and cylinder in float32 (`embree.cpp`); `limb` is the limb alone, `place` its distance and nearest place, too.
 Open3D (triangles, 32 around a cylinder, no sign) and Coal (its tree of boxes, a call a point) take turns with `place`
 at the first points, if they are installed.

@@ -1,4 +1,4 @@
-"""One row a call, as the laziest program asks, and a log shot by shot: medians of twenty calls in turn.
+"""Calls of one row, as simple programs make them, and a log shot by shot: medians of rounds of 20 calls, in turn.
 
     python benchmarks/one_call.py --out benchmarks/one_call.csv   (half a minute)
 
@@ -55,7 +55,7 @@ def queries(crowd: RecordedCrowd) -> dict[str, Callable[[], object]]:
 
 
 def called(query: Callable[[], object]) -> None:
-    """Call a query so often."""
+    """Call a query `CALLS` times."""
     for _ in range(CALLS):
         query()
 

@@ -1,4 +1,4 @@
-"""Rays in the present, and at ever more moments of the past: where the time of a ray goes.
+"""Rays in the present, and at more and more moments of the past: the parts of a ray's time.
 
     CYLCOLLIDE_LEVEL=x86-64-v3 python benchmarks/past_parts.py   (half a minute; without a level, the best one)
 

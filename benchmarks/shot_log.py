@@ -2,7 +2,7 @@
 
     python benchmarks/shot_log.py --out benchmarks/shot_log.csv
 
-Two worlds get the same poses, ticks and shots in turn, a log watches one of them. A row: how poses were rounded,
+Two worlds get the same poses, ticks and shots in turn, a log records one of them. A row: how poses were rounded,
 seconds at 60 ticks a second, shots a tick, megabytes of the file, medians of the calling thread's processor time a tick
 without the log and of what the log adds, both in microseconds, its share of a tick of 1/60 s, and processor time of
 the writer a tick. Status 1: a minute takes more than 150, 85 or 25 MB, the log 5 % of a tick, or the writer 2 ms.
@@ -31,7 +31,7 @@ MOST_MB = {"float64": 150.0, "float32": 85.0, "round_poses": 25.0}
 
 
 class Poses:
-    """In place of a world: keeps the poses that it is given."""
+    """Stand-in for a world that keeps the last poses."""
 
     def spawn(self, _: cc.Rig, count: int) -> np.ndarray:
         """Ids."""

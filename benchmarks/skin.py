@@ -1,4 +1,4 @@
-"""What players feel of limbs in place of a skin: random rays at animated bodies, by shapes and coverage.
+"""Errors of limbs in place of a skin, as players notice them: random rays at animated bodies, by shapes and coverage.
 
     python benchmarks/skin.py --mpfb2 FOLDER --out benchmarks/skin.csv            # needs '.[peers,crosscheck]'
 
@@ -70,7 +70,7 @@ def random_rays(vertices: np.ndarray, rng: np.random.Generator) -> tuple[np.ndar
 
 
 def skin_hits(vertices: np.ndarray, faces: np.ndarray, origins: np.ndarray, directions: np.ndarray) -> np.ndarray:
-    """Which rays hit the skin, by Embree."""
+    """Mask of the rays that hit the skin, by Embree."""
     scene = EmbreeScene()
     TriangleMesh(scene, vertices.astype(np.float32), faces)
     found = scene.run(origins.astype(np.float32), directions.astype(np.float32), output=True)
@@ -78,7 +78,7 @@ def skin_hits(vertices: np.ndarray, faces: np.ndarray, origins: np.ndarray, dire
 
 
 def every_triangle(vertices: np.ndarray, faces: np.ndarray, origin: np.ndarray, direction: np.ndarray) -> bool:
-    """Whether one ray hits the skin, as Möller and Trumbore have it."""
+    """Whether one ray hits the skin, by Möller and Trumbore's test."""
     a, b, c = (vertices[faces[:, k]] for k in range(3))
     p, t = np.cross(direction, c - a), origin - a
     with np.errstate(divide="ignore", invalid="ignore"):

@@ -1,4 +1,4 @@
-"""The soak: rays and limbs of all shapes by the hundred million, every verdict held against an independent oracle.
+"""The soak: rays and limbs of all shapes by the hundred million, every verdict compared with an independent oracle.
 
 Run: python benchmarks/soak.py   (needs pip install '.[test]'; five minutes on two processors)
 
@@ -6,17 +6,17 @@ Rays go at faces and edges of all shapes, beside or short of them by 10⁻¹ to 
 2⁴⁵⁰: at single limbs, and at crowds of 3 to 420 limbs by each of the three loops.
 
 The oracle (`tests/support/oracle/compiled`) computes with 106 bits and a bound on its own error, in formulas that the
-library has not; what it leaves open is decided in rational arithmetic (`tests/support/oracle/any_shape.py`). What is
-asked is in `tests/support/soak/questions.py`, how it is judged in `tests/support/soak/judge.py`.
+library does not use; open cases are decided in rational arithmetic (`tests/support/oracle/any_shape.py`). Queries are
+in `tests/support/soak/questions.py`, comparisons in `tests/support/soak/judge.py`.
 
-Ctrl-C keeps what is finished; the same command goes on from there. A wrong answer is kept as a file in the folder
-`cases`, which `--replay FILE` asks again; with one, the script ends with status 1. Every chunk of work follows from the
-seed and its number: `--chunk K` runs that one alone and prints what is wrong with it.
+Ctrl-C keeps finished chunks; the same command resumes. A wrong answer is saved as a file in the folder `cases`, which
+`--replay FILE` repeats; any wrong answer makes the status 1. Seed and number determine a chunk of work: `--chunk K`
+runs one alone and prints its wrong answers.
 
 column                    meaning
 ------------------------  --------------------------------------------------------------------------------------------
-way                       how the library was asked: limb by limb, or a world, by the loop that its size chose
-rays, pairs               rays asked; verdicts on one ray and one limb that were judged
+way                       how the library was called: limb by limb, or a world, with the loop for its size
+rays, pairs               rays cast; judged verdicts, each on one ray and one limb
 hits, misses              of the pairs
 grazes                    pairs within 10⁻⁶ of a tangent, in squares of the radius
 inside                    rays that start in a limb
@@ -74,7 +74,7 @@ def run(tally: Tally, pairs: float, jobs: int) -> None:
 
 
 def write_csv(tally: Tally, file: Path) -> None:
-    """Put the rows of this version and seed in the place of those that the file has."""
+    """Replace the file's rows of this version, machine and seed."""
     mine = {"version": tally.version, "machine": f"{platform.machine()}, {os.cpu_count()} processors"}
     mine["seed"] = str(tally.seed)
     rows = list(csv.DictReader(io.StringIO(file.read_text()))) if file.exists() else []

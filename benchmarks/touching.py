@@ -1,9 +1,9 @@
-"""Queries about things that touch, as games ask them, beside the same query a little aside: medians, in turn.
+"""Queries at touching things, as games make them, beside the same query moved slightly aside: medians, in turn.
 
     python benchmarks/touching.py --out benchmarks/touching.csv
 
 Tiles are boxes of 1 m on whole numbers. A row: rows of the query, the median time of one in microseconds, that of the
-query beside it, where nothing touches, and the ratio of both times. One thread.
+query moved aside, where nothing touches, and the ratio of both times. One thread.
 """
 
 import time
@@ -24,7 +24,7 @@ Pair = tuple[int, Callable[[], object], Callable[[], object]]
 
 
 def tiles() -> dict[str, Pair]:
-    """At a floor of two layers, and a centimetre above or a bit beside."""
+    """Queries at a floor of two layers, and 1 cm above or slightly beside."""
     at = np.stack(np.meshgrid(range(SIDE), range(SIDE), range(2), indexing="ij"), axis=-1).reshape(-1, 3).astype(float)
     world, rng = cc.HitWorld(cc.Limbs.boxes(at, LEVEL_BOX, [0.5, 0.5, 0.5])), np.random.default_rng(0)
     cells = rng.integers(1, SIDE - 1, (FEW, 3)) * np.array([1.0, 1.0, 0.0])
@@ -49,7 +49,7 @@ def tiles() -> dict[str, Pair]:
 
 
 def chords() -> dict[str, Pair]:
-    """Along diagonals of cylinders that touch, 46 chords each, and above them; in 64 limbs at one place, and apart."""
+    """Chords along diagonals of touching cylinders, 46 each, and above them; in 64 limbs at one place, and apart."""
     at = np.stack(np.meshgrid(range(16), range(16), [0], indexing="ij"), axis=-1).reshape(-1, 3).astype(float)
     high = np.array([0.0, 0.0, 1.0])
     floor = cc.HitWorld(cc.Limbs.cylinders(at, at + high, 0.5))
@@ -70,7 +70,7 @@ def chords() -> dict[str, Pair]:
 
 
 def surfaces() -> dict[str, Pair]:
-    """At a crowd: rays from and to the places that others have hit, and at every limb twice."""
+    """Rays and points at a crowd: on surfaces, and slightly off; rays at every limb twice, and once."""
     work = WORKLOADS["W3"]
     limbs = work.limbs()
     world, twice = cc.HitWorld(limbs), cc.HitWorld(cc.Limbs.concat([limbs, limbs]))

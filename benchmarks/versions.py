@@ -3,10 +3,10 @@
     python benchmarks/versions.py BEFORE_PYTHON AFTER_PYTHON --rounds 41
 
 Each argument is the Python of an environment with one version installed. Four processes run: before, after, and each of
-them once more. In every round each of them does each task once, in an order that is turned from round to round, all on
-one processor; what counts is processor time. A row of the CSV holds the median over the rounds of after / before, and
-of the two equal pairs, which say how far a ratio of 1 may stray on this machine at this hour. `len` and `numpy.empty`
-are 20,000 calls each of what the library has no part in: by them machines can be compared.
+them once more. In every round each of them does each task once, in an order that rotates from round to round, all on
+one processor, by processor time. A row of the CSV holds the median over the rounds of after / before, and of the two
+equal pairs, which show the noise of a ratio of 1 on this machine at this hour. `len` and `numpy.empty` are 20,000 calls
+each without the library, for comparisons of machines.
 """
 
 import argparse

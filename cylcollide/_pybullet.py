@@ -13,7 +13,7 @@ STANDARD_ERROR = 2
 
 @contextmanager
 def _greeting_hidden() -> Iterator[None]:
-    """Suppress standard error meanwhile: on import, PyBullet's C code prints its build time into progress bars."""
+    """Suppress standard error: on import, PyBullet's C code prints its build time, which would spoil progress bars."""
     try:
         kept = os.dup(STANDARD_ERROR)
     except OSError:  # it is closed
@@ -37,7 +37,7 @@ except ImportError as missing:
 
 
 OWN = SimpleNamespace(**vars(pybullet))
-"""PyBullet's own functions and constants, whatever a program puts in their place later."""
+"""PyBullet's own functions and constants, even if a program replaces them later."""
 
 
 def connect() -> int:

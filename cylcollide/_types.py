@@ -23,11 +23,11 @@ BoolArray: TypeAlias = NDArray[np.bool_]
 Item = TypeVar("Item", bound=np.generic)
 
 Column: TypeAlias = Annotated[NDArray[Item], "n"]
-"""A number per row; or work memory."""
+"""One number per row; or work memory."""
 Rows: TypeAlias = Annotated[NDArray[Item], "n", "k"]
 """Several numbers per row."""
 Blocks: TypeAlias = Annotated[NDArray[Item], "n", "m", "k"]
-"""A matrix a row."""
+"""One matrix per row."""
 Vectors: TypeAlias = Annotated[Float64Array, "n", 3]
 """Positions and sizes in the unit of the input, and directions: x, y, z."""
 Quaternions: TypeAlias = Annotated[Float64Array, "n", 4]
@@ -115,7 +115,7 @@ class Reason(IntEnum):
 
 
 class Aim(IntEnum):
-    """Which of the limbs that a ray may hit a loop looks for."""
+    """Which limbs a loop searches for, among those that a ray may hit."""
 
     CLOSEST = 0  # the first along the ray
     ANY = 1  # whichever is certainly hit

@@ -1,4 +1,4 @@
-"""The version of the package, for itself and for what builds it."""
+"""The version of the package, for the package itself and its build."""
 
 __version__ = "0.2.0"
 

@@ -15,7 +15,7 @@ from cylcollide import validate
 from cylcollide._types import Float64Array
 from cylcollide.bones.matrices import turn_matrices
 from cylcollide.characters import quaternions as of_arrays
-from cylcollide.characters.matrices import what_is_turned
+from cylcollide.characters.matrices import rotation_error
 from cylcollide.constants import SMALLEST_SIZE
 from cylcollide.process.signatures import shown_short
 
@@ -62,7 +62,7 @@ def from_axis_angle(axis: ArrayLike, angle: ArrayLike, order: QuaternionOrder = 
 
 
 def from_matrix(matrices: ArrayLike, order: QuaternionOrder = "xyzw") -> Float64Array:
-    """Unit quaternions (..., 4) of matrices (..., 3, 3), which turn columns; largest component > 0.
+    """Unit quaternions (..., 4) of matrices (..., 3, 3) that turn columns; largest component > 0.
 
     Raises
     ------
@@ -74,7 +74,7 @@ def from_matrix(matrices: ArrayLike, order: QuaternionOrder = "xyzw") -> Float64
     flat, turns = given.reshape(-1, 3, 3), np.empty((given.size // 9, 4))
     bad = turn_matrices(flat, turns, True)
     if bad >= 0:
-        raise ValueError(f"matrices: {what_is_turned(flat[bad])} in row {bad}")
+        raise ValueError(f"matrices: {rotation_error(flat[bad])} in row {bad}")
     return _in_order(turns.reshape(*given.shape[:-2], 4), order)
 
 
@@ -102,7 +102,7 @@ def _quaternions(values: ArrayLike, name: str, order: QuaternionOrder) -> Float6
 
 
 def _in_order(q: Float64Array, order: QuaternionOrder) -> Float64Array:
-    """Quaternions x, y, z, w in the order that was asked for."""
+    """Quaternions x, y, z, w in the requested order."""
     validate.one_of(order, "order", *_PLACES)
     return q if order == "xyzw" else q[..., [3, 0, 1, 2]]
 

@@ -1,4 +1,4 @@
-"""One record a shape: its checks, growth, exact solid and volume; and checked limbs from user arrays."""
+"""One record per shape: its checks, growth, exact solid and volume; and checked limbs from user arrays."""
 
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass
@@ -166,7 +166,7 @@ def short(vectors: Float64Array) -> BoolArray:
 
 def check_axes(p1: Float64Array, p2: Float64Array, needed: BoolArray, names: tuple[str, str] = ("p1", "p2")) -> None:
     """Raise ValueError where p1 and p2 are too close in a row that needs an axis, or too close and yet not equal."""
-    rows = np.flatnonzero(np.abs(p2[:, 0] - p1[:, 0]) < SMALLEST_SIZE)  # few: two coordinates more are not for all
+    rows = np.flatnonzero(np.abs(p2[:, 0] - p1[:, 0]) < SMALLEST_SIZE)  # few rows need the other two coordinates
     axis = p2[rows] - p1[rows]
     bad = rows[short(axis) & (needed[rows] | (axis != 0.0).any(axis=1))]
     if len(bad):
@@ -221,10 +221,10 @@ def _thickened(tubes: Solids, more: Float64Array) -> Solids:
     return _lengthened(tubes, more)._replace(radius2=tubes.radius2 - more)
 
 
-def _flared(tapers: Solids, more: Float64Array) -> Solids:
+def _grown_tapered(tapers: Solids, more: Float64Array) -> Solids:
     """Both ends moved out along the axis, the wall at right angles to itself."""
     slope = (tapers.radius2 - tapers.radius) / np.linalg.norm(tapers.p2 - tapers.p1, axis=1)
-    # √(1 + slope²) ± slope: one is the reciprocal of the other, which is how the smaller keeps its digits
+    # √(1 + slope²) ± slope: one is the reciprocal of the other, so that the smaller keeps its digits
     larger = np.hypot(1.0, slope) + np.abs(slope)
     at_p1, at_p2 = np.where(slope < 0.0, larger, 1.0 / larger), np.where(slope < 0.0, 1.0 / larger, larger)
     return _lengthened(tapers, more)._replace(
@@ -232,7 +232,7 @@ def _flared(tapers: Solids, more: Float64Array) -> Solids:
     )
 
 
-def _fattened(balls: Solids, more: Float64Array) -> Solids:
+def _grown_sphere(balls: Solids, more: Float64Array) -> Solids:
     """All points within `more` of the limb."""
     return balls._replace(radius=balls.radius + more)
 
@@ -245,7 +245,7 @@ def _widened(boxes: Solids, more: Float64Array) -> Solids:
 
 
 def first_beyond_range(solids: Solids) -> int | None:
-    """The first limb with a number that is too large, or a radius that is neither zero nor as large as a size."""
+    """The first limb with a number that is too large, or a radius that is neither zero nor a valid size."""
     radii = np.column_stack([solids.radius, solids.radius2])
     numbers = np.hstack([solids.p1, solids.p2, radii, *([solids.boxes] if len(solids.boxes) else [])])
     small = (np.abs(radii) < SMALLEST_SIZE) & (radii != 0.0)
@@ -261,11 +261,11 @@ def _length(solids: Solids) -> Float64Array:
     return np.asarray(np.linalg.norm(solids.p2 - solids.p1, axis=1))
 
 
-def _bar(solids: Solids) -> Float64Array:
+def _cylinder_volume(solids: Solids) -> Float64Array:
     return np.pi * solids.radius**2 * _length(solids)
 
 
-def _ball(solids: Solids) -> Float64Array:
+def _sphere_volume(solids: Solids) -> Float64Array:
     return 4.0 / 3.0 * np.pi * solids.radius**3
 
 
@@ -279,7 +279,9 @@ def _box(center: Triple, _p2: Triple, _radius: float, _radius2: float, box: tupl
 
 
 SHAPE_RECORDS: Mapping[int, ShapeRecord] = {
-    Shape.CYLINDER: ShapeRecord(Ends.APART, _lengthened, lambda p1, p2, r, *_: Cylinder(p1, p2, r), _bar, ONE_RADIUS),
+    Shape.CYLINDER: ShapeRecord(
+        Ends.APART, _lengthened, lambda p1, p2, r, *_: Cylinder(p1, p2, r), _cylinder_volume, ONE_RADIUS
+    ),
     Shape.TUBE: ShapeRecord(
         Ends.APART,
         _thickened,
@@ -291,7 +293,7 @@ SHAPE_RECORDS: Mapping[int, ShapeRecord] = {
     ),
     Shape.TAPERED: ShapeRecord(
         Ends.APART,
-        _flared,
+        _grown_tapered,
         lambda p1, p2, radius1, radius2, _: Tapered(p1, p2, radius1, radius2),
         lambda s: np.pi / 3.0 * (s.radius**2 + s.radius * s.radius2 + s.radius2**2) * _length(s),
         {"radius1": validate.sizes_or_zero, "radius2": validate.sizes_or_zero},
@@ -304,8 +306,12 @@ SHAPE_RECORDS: Mapping[int, ShapeRecord] = {
         lambda s: 2.0 / 3.0 * np.pi * s.radius**2 * _length(s),
         ONE_RADIUS,
     ),
-    Shape.CAPSULE: ShapeRecord(Ends.FREE, _fattened, _capsule, lambda s: _bar(s) + _ball(s), ONE_RADIUS),
-    Shape.SPHERE: ShapeRecord(Ends.ONE, _fattened, lambda center, _, r, *__: Sphere(center, r), _ball, ONE_RADIUS),
+    Shape.CAPSULE: ShapeRecord(
+        Ends.FREE, _grown_sphere, _capsule, lambda s: _cylinder_volume(s) + _sphere_volume(s), ONE_RADIUS
+    ),
+    Shape.SPHERE: ShapeRecord(
+        Ends.ONE, _grown_sphere, lambda center, _, r, *__: Sphere(center, r), _sphere_volume, ONE_RADIUS
+    ),
     Shape.BOX: ShapeRecord(  # its sizes are half extents, checked by `boxes`
         Ends.ONE, _widened, _box, lambda s: 8.0 * s.boxes[:, 9:].prod(axis=1), {}
     ),

@@ -1,4 +1,4 @@
-"""What the commands share: an error in one line, a folder that can be written, bars of how far the work has come."""
+"""Shared parts of the commands: errors in one line, folders that can be written, progress bars."""
 
 import tempfile
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
@@ -21,7 +21,7 @@ def stop(message: str, status: int = 2) -> NoReturn:
 
 @contextmanager
 def errors_in_one_line(*others: type[Exception]) -> Iterator[None]:
-    """End the command with status 2 and a line at a file that cannot be opened, a ValueError, and these errors."""
+    """End the command with status 2 and one line on a file that cannot be opened, a ValueError or one of `others`."""
     expected: tuple[type[Exception], ...] = (ValueError, *others)
     try:
         yield
@@ -80,7 +80,7 @@ def until_interrupted(url: str) -> Iterator[None]:
 def bars(
     console: Console, names: Mapping[str, str], *, transient: bool = False
 ) -> Iterator[Callable[[str, int, int], None]]:
-    """Yield what is given a task out of ``names``, how much of it is done, and how much there is; one line a task."""
+    """Yield a function of a task out of ``names``, how much of it is done, and its total; one bar per task."""
     text = TextColumn("{task.description}")
     columns = (SpinnerColumn(), text, BarColumn(), MofNCompleteColumn(), TimeElapsedColumn())
     with Progress(*columns, console=console, transient=transient) as shown:

@@ -1,7 +1,7 @@
-"""Validation of user input; behind it all arrays are trusted.
+"""Validation of user input; all other code trusts its arrays.
 
 Each check returns a new array (float64, C order, unless said otherwise), so that later changes of the input have no
-effect. It raises ValueError with what was expected, what was given, in which row first, and the remedy.
+effect. It raises ValueError with the expected and the given value, the first bad row, and the remedy.
 """
 
 import operator
@@ -25,7 +25,7 @@ def first_bad_row(bad: BoolArray) -> int | None:
 
 
 def _as_array(values: object, name: str, expected: str) -> NDArray[Any]:
-    """The values as an array, whatever they are; ValueError for uneven rows and for masked entries."""
+    """Values of any type as an array; ValueError for uneven rows and for masked entries."""
     if type(values) is not np.ndarray and _has_masked_entries(values):
         raise ValueError(f"{name}: expected {expected}, got masked entries; fill them or leave such rows out")
     try:
@@ -35,14 +35,14 @@ def _as_array(values: object, name: str, expected: str) -> NDArray[Any]:
 
 
 def _has_masked_entries(values: object) -> bool:
-    """Whether any is masked. Numpy imports its module of masked arrays on first use, so it is not imported here."""
+    """Whether any entry is masked. Numpy imports its masked arrays on first use, so they are not imported here."""
     if "numpy.ma" not in sys.modules:
         return False
     return bool(np.ma.is_masked(values)) or any(issubclass(kind, np.ma.MaskedArray) for kind in _entry_types(values))
 
 
 def _entry_types(values: object) -> set[type]:
-    """The types of what is in a list or tuple, and in the lists and tuples in it."""
+    """The types of the entries of a list or tuple, and of the entries of lists and tuples in it."""
     rows = values if isinstance(values, list | tuple) else ()
     nested = chain.from_iterable(row for row in rows if isinstance(row, list | tuple))
     return {*map(type, rows), *map(type, nested)}
@@ -92,24 +92,24 @@ def shown(value: Any) -> str:
 
 
 def is_real(value: object) -> TypeGuard[float]:
-    """Whether a value is a real number of Python or numpy; numpy's spans of time say so of themselves, but are none."""
+    """Whether a value is a real number of Python or numpy; `timedelta64` is registered as one, but excluded."""
     return isinstance(value, Real) and not isinstance(value, np.timedelta64)
 
 
 def from_zero(value: object, name: str) -> float:
-    """A number of at least 0; infinite for one beyond all of float64."""
+    """A number of at least 0; infinite beyond the range of float64."""
     if not (number := one_number(value)) >= 0.0:
         raise ValueError(f"{name}: expected a number >= 0, got {shown(value)}")
     return number
 
 
 def one_number(value: object) -> float:
-    """A real number as float64, infinite for one beyond all of them; NaN for what is none, or a bool."""
+    """A real number as float64, infinite beyond its range; NaN for a bool or any other value."""
     return nearest_float(value) if is_real(value) and not isinstance(value, bool) else np.nan
 
 
 def nearest_float(value: float) -> float:
-    """The nearest float64, infinite for a number beyond all of them."""
+    """The nearest float64, infinite beyond its range."""
     try:
         return float(value)
     except OverflowError:
@@ -123,7 +123,7 @@ NO_LIMIT, NO_RADIUS = np.full(1, np.inf), np.empty(0)
 
 
 def in_range(array: Float64Array, name: str, where: Callable[[int], str] = "in row {}".format) -> Float64Array:
-    """The same numbers, if all are finite and none is larger than is accepted; `where`: how messages name a row."""
+    """The same numbers, if all are finite and in the accepted range; `where`: how messages name a row."""
     if not (array.max(initial=0.0) <= LARGEST_NUMBER and array.min(initial=0.0) >= -LARGEST_NUMBER):  # or NaN
         row = int(first_bad_row(~(np.abs(array) <= LARGEST_NUMBER)) or 0)
         raise ValueError(
@@ -153,7 +153,7 @@ def vectors(values: ArrayLike, name: str, rows: int | None = None) -> Float64Arr
 
 
 def _vectors(values: ArrayLike, name: str, rows: int | None) -> Float64Array:
-    """`vectors` of any numbers."""
+    """`vectors` without the check of the range of numbers."""
     array = as_numbers(values, name, "(n, 3)", 3)
     if array.shape == (3,):
         array = array.reshape(1, 3)
@@ -201,7 +201,7 @@ def sizes_or_zero(array: Float64Array, name: str) -> Float64Array:
 
 
 def _as_integers(values: object, name: str) -> NDArray[Any]:
-    """The values as an array of integers; numpy makes floats of signed and unsigned ones together, and 1 of True."""
+    """The values as an array of integers; numpy converts signed and unsigned ones together to floats, and True to 1."""
     array = _as_array(values, name, "integers")
     entries = _entry_types(values)
     if entries and array.dtype.kind == "f":
@@ -238,12 +238,12 @@ def span(low: int, high: int) -> str:
 
 
 def is_integer(value: object) -> TypeGuard[SupportsIndex]:
-    """Whether a value is an integer of Python or numpy; neither a bool nor a time is meant to be one."""
+    """Whether a value is an integer of Python or numpy; bools and `timedelta64` are excluded."""
     return isinstance(value, Integral) and not isinstance(value, bool | np.timedelta64)
 
 
 def list_of_integers(values: ArrayLike, name: str, high: int) -> Int64Array:
-    """Integers from 0 to high, (m,) of int64; one stands for itself."""
+    """Integers from 0 to high, (m,) of int64; one integer becomes (1,)."""
     if is_integer(values) and 0 <= operator.index(values) <= high:
         return np.array([values], np.int64)
     array = _as_integers(values, name)

@@ -1,7 +1,7 @@
-"""The network of `demos/match.py`, and its clients: bots that walk about, and shoot at what they draw.
+"""The network of `demos/match.py`, and its clients: bots that walk about and shoot at bots that they draw.
 
-Messages take a time that varies, and are lost now and then, both ways. Bot 0 cheats: it claims that it saw what was
-earlier than it did.
+Messages have a random delay both ways, and some are lost. Bot 0 cheats: it claims an earlier time of view than it
+had.
 """
 
 import asyncio
@@ -16,9 +16,9 @@ import numpy as np
 BOTS, RATE, FIELD, WEAPONS = 64, 60, 20.0, 3  # ticks a second; metres from the middle to the border
 BUFFER, CHEAT = 0.1, 0.3  # seconds: how far behind the newest state bots draw; how much earlier the cheat claims
 SILENCE = 10.0  # seconds
-DELAY, JITTER, LOSS = 0.03, 0.02, 0.05  # seconds each way, and up to so many more; share of the messages
+DELAY, JITTER, LOSS = 0.03, 0.02, 0.05  # seconds each way; largest random extra; share of lost messages
 TO_SERVER = np.dtype([("tick", "i4"), ("heading", "f4"), ("weapon", "i4"), ("view", "f8"), ("aim", "f4", 3)])
-TO_BOT = np.dtype([("tick", "i4"), ("you", "i4"), ("bots", "f4", (BOTS, 3))])  # of each x, y and health
+TO_BOT = np.dtype([("tick", "i4"), ("you", "i4"), ("bots", "f4", (BOTS, 3))])  # of each bot: x, y and health
 
 
 class Network:
@@ -43,7 +43,7 @@ class Network:
         self.socket.close()
 
     def read(self) -> tuple[np.ndarray, np.ndarray]:
-        """All messages that have come: numbers of their bots, and `TO_SERVER`."""
+        """All messages received: numbers of their bots, and rows of `TO_SERVER`."""
         who, messages = [], []
         with suppress(BlockingIOError):  # nothing is left
             while True:
@@ -57,7 +57,7 @@ class Network:
         """Send each bot a message."""
         addresses = list(self.bots)
         for bot, message in messages.items():
-            with suppress(BlockingIOError, ConnectionError):  # it is lost, as others are
+            with suppress(BlockingIOError, ConnectionError):  # the message is lost, as others are
                 self.socket.sendto(message, addresses[bot])
 
 
@@ -73,23 +73,23 @@ class Bot(asyncio.DatagramProtocol):
         self.transport = transport
 
     def datagram_received(self, data: bytes, _) -> None:
-        """A message has come, which takes its time from here on."""
+        """Take a message; its simulated delay begins here."""
         self.heard = time.monotonic()
         self.late(self.receive, data)
 
     def late(self, what, *arguments) -> None:
-        """Do something after the time that a message takes, if it is not lost."""
+        """Call a function after the delay of a message, unless the message is lost."""
         if self.rng.random() >= LOSS:
             asyncio.get_running_loop().call_later(DELAY + JITTER * self.rng.random(), what, *arguments)
 
     def receive(self, data: bytes) -> None:
-        """Keep a state; what is shorter is an event, for the screen of a person."""
+        """Keep a state; shorter messages are events, for the screen of a person."""
         if len(data) == TO_BOT.itemsize:
             state = np.frombuffer(data, TO_BOT)[0]
             self.you, self.states[int(state["tick"])] = int(state["you"]), state["bots"]
 
     def act(self) -> None:
-        """Tell the server the newest state that has come, where to walk, and whether to fire."""
+        """Send the server the newest received state, the heading, and a shot, if any."""
         message = np.zeros((), TO_SERVER)
         message["tick"], message["weapon"] = max(self.states, default=-1), -1
         view = message["tick"] / RATE - BUFFER
@@ -103,7 +103,7 @@ class Bot(asyncio.DatagramProtocol):
         self.late(self.transport.sendto, message.tobytes())
 
     def fire(self, message: np.ndarray, view: float, place: np.ndarray) -> None:
-        """Aim at one of the five that stand nearest, where it is drawn."""
+        """Aim at one of the five nearest bots, where it is drawn."""
         ticks = sorted(self.states)
         apart = np.linalg.norm(self.states[ticks[-1]][:, :2] - place, axis=1)
         target = self.rng.choice(np.argsort(apart)[1:6])

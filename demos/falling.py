@@ -1,4 +1,4 @@
-"""A small PyBullet program: bodies fall on the ground, and a fan of shots follows them. It knows nothing of cylcollide.
+"""A small PyBullet program: bodies fall on the ground, and a fan of shots follows them. It does not use cylcollide.
 
 Run: python demos/falling.py   (needs pybullet: pip install '.[crosscheck]')
 """

@@ -1,4 +1,4 @@
-"""Lag compensated: one peeks round a corner, another shoots at what it sees, the server judges the world of then.
+"""Lag compensation: one peeks round a corner, another shoots at it, the server judges in the world of that time.
 
 Run: python demos/lag.py [lag.png [ping]]   (ping in seconds; the picture needs matplotlib: pip install '.[plot]')
 """
@@ -41,7 +41,7 @@ def seen_by_shooter(points: np.ndarray) -> np.ndarray:
 
 
 def panel(axes, title: str, limbs: cc.Limbs, cross: np.ndarray, live: cc.Limbs | None = None) -> None:
-    """What is before the muzzle: limbs filled, those of now dashed, the wall before them, and where the shot goes."""
+    """Draw the view from the muzzle: limbs filled, those of `live` dashed, the wall before them, and the aim."""
     for these, dashed in ((limbs, False), (live, True)):
         rows = [] if these is None else sorted(np.flatnonzero(these.p1[:, 1] > WALL_AT), key=lambda i: -these.p1[i, 1])
         flat = [hull(seen_by_shooter(surface_points(these, i))) for i in rows]

@@ -15,7 +15,7 @@ from pybullet_utils.bullet_client import BulletClient
 
 from cylcollide.bullet import Mirror
 
-REACH, LAYERS, TURNS = 8.0, 16, 900  # metres, rays above each other, and all around: PyBullet takes 16,383 in one call
+REACH, LAYERS, TURNS = 8.0, 16, 900  # metres; rays above each other; rays all around: PyBullet takes 16,383 in one call
 NAMES = ("ground", "robot", *["person"] * 6, "table", "table", "bear", "duck")  # of the bodies, as they are loaded
 GROUND = NAMES.index("ground")
 
@@ -54,7 +54,7 @@ def scan(name: str, scanner: BulletClient, starts: list, ends: list) -> tuple:
 
 
 def draw(body: np.ndarray, points: np.ndarray) -> None:
-    """Save the points (n, 3) from above, in a colour a body, with its name."""
+    """Save a picture of the points (n, 3) from above, with one colour and name per body."""
     from matplotlib.figure import Figure  # noqa: PLC0415  # an extra
 
     figure = Figure(figsize=(8, 8), layout="constrained")

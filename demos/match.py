@@ -29,7 +29,7 @@ about = cc.quaternions.from_axis_angle
 
 
 class Match:
-    """The server: what it knows, and one tick after another."""
+    """The server: its state, and its ticks."""
 
     def __init__(self, network: Network, log: str | None) -> None:
         self.network, self.rng = network, np.random.default_rng(1)
@@ -45,11 +45,11 @@ class Match:
         self.limits = cc.RewindLimits(most_back=1.0)
         self.place, self.heading = self.rng.uniform(-FIELD, FIELD, (BOTS, 2)), np.zeros(BOTS)
         self.health, self.born = np.full(BOTS, 100.0), np.zeros(BOTS)
-        self.claims = np.zeros((2, len(cc.Admission)), int)  # of honest bots and of the cheat, by what became of them
+        self.claims = np.zeros((2, len(cc.Admission)), int)  # of honest bots and of the cheat, by `cc.Admission`
         self.shots = self.hits = self.deaths = 0
 
     def tick(self, number: int) -> None:
-        """Read what came, move all, judge the shots, and tell everybody."""
+        """Read the messages, move all bots, judge the shots, and send the state."""
         now, (who, messages) = number / RATE, self.network.read()
         for bot, seen in zip(who, messages["tick"] / RATE, strict=True):
             self.clocks[bot].acknowledge(now, seen)
@@ -67,7 +67,7 @@ class Match:
         self.network.send(states)
 
     def walk(self, now: float) -> None:
-        """All take a step where no wall is; the dead come back elsewhere."""
+        """Move each bot a step unless a wall blocks it; dead bots come back elsewhere."""
         dead = self.health <= 0.0
         self.place[dead] = self.rng.uniform(-FIELD, FIELD, (dead.sum(), 2))
         self.health[dead], self.born[dead], self.deaths = 100.0, now, self.deaths + int(dead.sum())
@@ -83,11 +83,11 @@ class Match:
         self.history.record(now)
 
     def judge(self, now: float, who: np.ndarray, messages: np.ndarray) -> None:
-        """All shots of a tick at once, each at the time that its bot claims, if that suits what it acknowledges."""
+        """Judge all shots of a tick at once, each at the time that its bot claims, within the limits of rewinding."""
         estimate, bound = np.array([self.clocks[bot].estimate(now) for bot in who]).T
         times, reasons = self.limits.admit(messages["view"], estimate, now, bound=bound)
         np.add.at(self.claims, ((who == 0).astype(int), reasons), 1)
-        shot = np.repeat(np.arange(len(who)), PELLETS[messages["weapon"]])  # a row a pellet
+        shot = np.repeat(np.arange(len(who)), PELLETS[messages["weapon"]])  # one row per pellet
         weapon, shooter = messages["weapon"][shot], who[shot]
         muzzle = np.column_stack([self.place[shooter], np.full(len(shot), 1.5)])
         way = messages["aim"][shot] - muzzle
@@ -102,7 +102,7 @@ class Match:
         self.shots, self.hits = self.shots + len(who), self.hits + np.count_nonzero(totals.hits)
         for row, character, _, damage in zip(*totals.victims, strict=True):
             victim, by = int(character - self.ids[0]), int(who[row])
-            if times[row] >= self.born[victim]:  # else it hits who has died since
+            if times[row] >= self.born[victim]:  # otherwise the victim has died since then
                 self.health[victim] -= damage
                 event = json.dumps({"at": now, "by": by, "victim": victim, "damage": round(float(damage), 1)})
                 self.network.send(dict.fromkeys((by, victim), event.encode()))

@@ -1,4 +1,4 @@
-"""A sword that is swung at where somebody was, a grenade among walls, and a trap: whom does each of them meet?
+"""A sword swung at a past position, a grenade among walls, and a trap: which limbs does each of them hit?
 
 Run: python demos/melee.py [melee.png]   (the picture needs matplotlib: pip install '.[plot]')
 """
@@ -38,7 +38,7 @@ def step(now: float) -> None:
 
 
 def panel(axes, view, title: str, limbs: cc.Limbs, hit: np.ndarray, corners: list) -> None:
-    """Limbs as seen from a side, in a window around two corners; what is hit is green."""
+    """Draw limbs from one side, in a window around two corners; limbs that are hit are green."""
     window(axes, view._replace(title=title), np.array(corners))
     colors = [pale(HIT) if i in hit else TARGET for i in range(8 * own)]
     draw_walls(axes, view, limbs, range(len(colors), len(limbs)))
@@ -58,7 +58,7 @@ def main(picture: str | None = None) -> None:
     np.maximum.at(damage, near.character[seen], 100.0 * (1.0 - near.distance[seen].clip(0.0) / REACH))
     for who in (reached := np.unique(near.character)):
         print(f"grenade: it sees {np.sum(seen & (near.character == who))} limbs of {who}: damage {damage[who]:.0f}")
-    # from tick to tick the ends of the blade, which goes on from the hand and is 3 cm thick, go straight
+    # the blade extends the hand and is 3 cm thick; its ends move straight from tick to tick
     times, hand = np.arange(30, 43) / RATE, rig.limb_names.index("right_hand")
     arm = np.array([[limbs.p1[hand], limbs.p2[hand]] for limbs in map(history.limbs_at, times)])
     hilt, way = arm[:, 1], arm[:, 1] - arm[:, 0]

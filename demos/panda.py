@@ -1,4 +1,4 @@
-"""A range in Panda3D that one can play: walk, shoot pandas, see limb and damage, shoot at what was there before.
+"""A playable range in Panda3D: walk, shoot pandas, see limb and damage, shoot at pandas of the past.
 
 Run: python demos/panda.py   (needs Panda3D: pip install '.[panda3d]')
 W, A, S, D walk, the left and right arrow turn, a click shoots; R judges shots half a second in the past, drawn in blue.
@@ -24,7 +24,7 @@ CLOCK = ClockObject.getGlobalClock()
 
 
 class Range(ShowBase):
-    """The scene, its characters, what was of them, and the one who shoots."""
+    """The scene, its characters, their history, and the player."""
 
     def __init__(self) -> None:
         super().__init__()
@@ -54,7 +54,7 @@ class Range(ShowBase):
         self.taskMgr.add(self.step, "step")
 
     def step(self, task):
-        """One tick: pandas walk in circles, the player where the keys say."""
+        """One tick: pandas walk in circles, the player as the keys direct."""
         for k, panda in enumerate(self.pandas):
             angle = 0.3 * CLOCK.getFrameTime() + 2 * np.pi * k / PANDAS
             panda.setPosHpr(6 * np.cos(angle), 6 * np.sin(angle), 0, np.degrees(angle) + 180, 0, 0)
@@ -74,7 +74,7 @@ class Range(ShowBase):
         return task.cont
 
     def shoot(self, segment) -> None:
-        """Judge a segment, now or in the past, draw it, and say what it hits."""
+        """Judge a segment, now or in the past, draw it, and print what it hits to the screen."""
         past = self.history.judge_segments(*segment, POLICY, self.time) if self.in_past else None
         judged = past or self.world.judge_segments(*segment, POLICY)
         stops = judged.position[0] if judged.hit[0] else segment[1]

@@ -1,4 +1,4 @@
-"""From LLVM's code to object files, and what they are made for: systems, and levels of their processors."""
+"""Compiles LLVM IR to object files, for target systems and the levels of their processors."""
 
 import re
 import sys
@@ -12,12 +12,12 @@ from native.emitters import COMPRESS
 
 TRIPLES = {"linux": "{}-unknown-linux-gnu", "darwin": "{}-apple-macosx11.0.0", "win32": "{}-pc-windows-msvc"}
 """LLVM's names of systems, without the architecture."""
-CROSS = ("linux-x86_64", "linux-aarch64")  # platforms that any machine makes wheels for, by ziglang
+CROSS = ("linux-x86_64", "linux-aarch64")  # platforms for which any machine can build wheels, by ziglang
 FEATURES = {
     "x86-64-v4": {"avx512f", "avx512bw", "avx512cd", "avx512dq", "avx512vl"},
     "x86-64-v3": {"avx2", "bmi", "bmi2", "f16c", "fma", "lzcnt", "movbe"},
 }
-"""What a level needs besides those below it; `module.c` checks it when the module is loaded."""
+"""Features that a level adds to those below it; `module.c` checks them when the module is loaded."""
 
 
 class Target(NamedTuple):
@@ -38,13 +38,13 @@ def targets(levels: str = "", platform: str = "") -> list[Target]:
         raise ValueError(f"expected a platform among {', '.join(CROSS)}; got {platform!r}")
     system, architecture = platform.split("-") if platform else (sys.platform, machine())
     known = X86_LEVELS if architecture == "x86_64" else (architecture,)
-    chosen = known if levels == "all" else [level for level in levels.split(",") if level] or [own_level()]
+    chosen = known if levels == "all" else [level for level in levels.split(",") if level] or [host_level()]
     if unknown := ", ".join(level for level in chosen if level not in known):
         raise ValueError(f"expected levels among {', '.join(known)}, or all; got {unknown}")
     return [Target(level, system, architecture, bool(platform)) for level in chosen]
 
 
-def own_level() -> str:
+def host_level() -> str:
     """The best level of this processor."""
     if machine() != "x86_64":
         return machine()
@@ -56,7 +56,7 @@ def own_level() -> str:
 PERMUTATIONS = [
     sum(lane << 8 * place for place, lane in enumerate([k for k in range(8) if bits >> k & 1])) for bits in range(256)
 ]
-"""For eight truths as bits: the lanes that hold, packed, a byte each."""
+"""For each eight truths as bits: the lanes whose truth holds, packed, one byte each."""
 
 COMPRESS_OF_AVX2 = f"""
 @permutations = internal constant [256 x i64] [{", ".join(f"i64 {row}" for row in PERMUTATIONS)}], align 64
@@ -71,19 +71,19 @@ define <8 x i32> @cylcollide.compress(<8 x i32> %entries, <8 x i1> %truth, <8 x 
     ret <8 x i32> %packed
 }}
 """
-"""Instead of LLVM's, which goes through memory there and takes crowds 1.7 times as long."""
+"""Replaces LLVM's code for AVX2, which goes through memory: crowds take 1.7 times as long with it."""
 
 FMA_BELOW_AVX2 = """declare <8 x double> @llvm.fma.v8f64(<8 x double>, <8 x double>, <8 x double>)
 define <8 x double> @cylcollide.fma(<8 x double> %a, <8 x double> %b, <8 x double> %c) noinline optsize {
     %sum = call <8 x double> @llvm.fma.v8f64(<8 x double> %a, <8 x double> %b, <8 x double> %c)
     ret <8 x double> %sum
 }"""
-"""Once in an object: eight calls of the C library's function take 300 bytes of code."""
+"""Once per object file: eight calls of the C library's function take 300 bytes of code."""
 
 
 @cache
 def _machine(target: Target) -> Any:
-    """LLVM's machine. A vector of eight float64 is one register of AVX-512; LLVM would rather halve it."""
+    """LLVM's target machine. A vector of eight float64 is one AVX-512 register, which LLVM halves by default."""
     binding.initialize_all_targets()
     binding.initialize_all_asmprinters()
     made = binding.Target.from_triple(TRIPLES[target.system].format(target.machine))
@@ -94,7 +94,7 @@ def _machine(target: Target) -> Any:
 
 @cache
 def _parsed(target: Target, text: str) -> Any:
-    """A module to be linked into others, its functions simplified; most are called by several loops."""
+    """A module to link into others, with simplified functions; cached, as several loops call most of them."""
     module = binding.parse_assembly(text)
     module.triple, module.data_layout = _machine(target).triple, str(_machine(target).target_data)
     _simplify(module, _passes(target))
@@ -102,7 +102,7 @@ def _parsed(target: Target, text: str) -> Any:
 
 
 def _passes(target: Target) -> Any:
-    """LLVM's passes at -O3; nothing is vectorised but loops. Few need the baseline: it is made small."""
+    """LLVM's passes at -O3, which vectorise loops only. Few machines need the baseline: its code is kept small."""
     options = binding.create_pipeline_tuning_options(speed_level=3)
     options.loop_vectorization, options.slp_vectorization = True, False
     if target.level == X86_LEVELS[-1]:
@@ -111,7 +111,7 @@ def _passes(target: Target) -> Any:
 
 
 def _simplify(module: Any, passes: Any) -> None:
-    """Simplify each function by itself: before and after inlining that makes rays 3 to 4 % faster."""
+    """Simplify each function by itself: done before and after inlining, this makes rays 3 to 4 % faster."""
     simplifying = binding.create_new_function_pass_manager()
     simplifying.add_sroa_pass()
     simplifying.add_instruction_combine_pass()
@@ -121,15 +121,15 @@ def _simplify(module: Any, passes: Any) -> None:
 
 
 SHARED = "cylcollide.shared."
-"""How names of functions begin that all objects with the same code share: the linker keeps one of each."""
+"""Prefix of the names of functions that object files share: the linker keeps one copy of each."""
 
 DEFINED = re.compile(rf'(?m)^(define [^@\n]*@"({re.escape(SHARED)}[^"]*)".*)$')
 
-SYMBOLS = {"fma", "fmod", "frexp", "ldexp", "memcpy", "memmove", "memset", "sqrt"}  # all that is called of C
+SYMBOLS = {"fma", "fmod", "frexp", "ldexp", "memcpy", "memmove", "memset", "sqrt"}  # all C functions that may be called
 
 
 def object_file(target: Target, symbol: str, function: str, texts: list[str]) -> bytes:
-    """The object file of a function with all that it calls; it is seen from outside as `symbol`, and nothing else.
+    """The object file of a function with all that it calls; its only visible symbol is `symbol`.
 
     RuntimeError: it calls something that is not among `SYMBOLS`.
     """
@@ -140,7 +140,7 @@ def object_file(target: Target, symbol: str, function: str, texts: list[str]) ->
     elif target.level == "x86-64":  # small, as vectors of eight take four registers and much code: 2.9 MB, not 5.2
         texts = [re.sub(r"(?m)^(define .*\))( alwaysinline)?", r"\1 optsize", text) for text in texts]
         texts = [*(text.replace("llvm.fma.v8f64", "cylcollide.fma") for text in texts), FMA_BELOW_AVX2]
-    if target.system != "darwin":  # there, a symbol is enough
+    if target.system != "darwin":  # on macOS, a symbol is enough
         texts = [DEFINED.sub(r'$"\2" = comdat any\n\1 comdat', text) for text in texts]
     for text in texts:
         module.link_in(_parsed(target, text), preserve=True)

@@ -1,6 +1,6 @@
-"""The build: marked functions of the package to one extension module per level.
+"""Builds one extension module per level from the marked functions of the package.
 
-An object file is kept under a digest of the code of all source files that its loop is made of, its signature and tools.
+An object file is kept under a digest of the code of all source files of its loop, the loop's signature and the tools.
 """
 
 import ast
@@ -21,10 +21,10 @@ from native.backend import Target
 from native.signatures import Signature
 
 IN_PLACE = ROOT / "cylcollide" / "machine_code"
-OF_BUILD = [f"native/{name}.py" for name in ("backend", "emitters", "frontend", "intrinsics", "signatures")]
-"""The files of the build that decide what machine code a loop has."""
-NO_LOOPS_READ = {"cylcollide", "cylcollide.runtime.levels"}
-"""Modules that do not count: the list of public names, and what chooses a level at import."""
+BUILD_SOURCES = [f"native/{name}.py" for name in ("backend", "emitters", "frontend", "intrinsics", "signatures")]
+"""The files of the build that determine the machine code of a loop."""
+EXCLUDED_MODULES = {"cylcollide", "cylcollide.runtime.levels"}
+"""Modules left out of digests: the list of public names, and the choice of a level at import."""
 
 
 @cache
@@ -43,7 +43,7 @@ def imported(module: str) -> set[str]:
             names |= {f"{node.module}", *(f"{node.module}.{alias.name}" for alias in node.names)}
         elif isinstance(node, ast.Import):
             names |= {alias.name for alias in node.names}
-    return names & modules().keys() - NO_LOOPS_READ
+    return names & modules().keys() - EXCLUDED_MODULES
 
 
 @cache
@@ -59,28 +59,33 @@ def files_of(loop: str) -> list[str]:
 
 @cache
 def code_of(name: str) -> str:
-    """What a file says to a compiler: its syntax tree without docstrings and places in the text."""
+    """The syntax tree of a file, without texts that only document and without places in the text."""
     tree = ast.parse((ROOT / name).read_bytes())
     for node in ast.walk(tree):
-        if isinstance(node, ast.Module | ast.ClassDef | ast.FunctionDef) and ast.get_docstring(node, clean=False):
-            del node.body[0]
+        if isinstance(node, ast.Module | ast.ClassDef | ast.FunctionDef):
+            node.body = [one for one in node.body if not _documents(one)]
     return ast.dump(tree)
 
 
+def _documents(statement: ast.stmt) -> bool:
+    """Whether a statement is a docstring, or the text behind a constant or field."""
+    return isinstance(statement, ast.Expr) and isinstance(statement.value, ast.Constant)
+
+
 def digest_of(function: str, *parts: object) -> str:
-    """A digest of parts, of what the file of a marked function says and all that it imports, and of tools."""
-    code = [(name, code_of(name)) for name in (*files_of(function), *OF_BUILD)]
+    """A digest of parts, of the code of a marked function's file and of all that it imports, and of the tools."""
+    code = [(name, code_of(name)) for name in (*files_of(function), *BUILD_SOURCES)]
     tools = version("numba"), version("llvmlite"), sys.version_info[:2]
     return blake2b(repr((parts, function, tools, code)).encode(), digest_size=16).hexdigest()
 
 
 def key(target: Target, loop: str, signature: Signature) -> str:
-    """What the object file of a loop is kept under."""
+    """The name under which the object file of a loop is kept."""
     return digest_of(loop, target._replace(is_cross=False), signature.format)
 
 
 def kept_objects() -> Path:
-    """Where object files are kept: CYLCOLLIDE_BUILD_CACHE, or below the user's folder for such files."""
+    """The folder of kept object files: CYLCOLLIDE_BUILD_CACHE, or one in the user's cache folder."""
     of_user = os.environ.get("XDG_CACHE_HOME") or "~/.cache"
     return Path(os.environ.get("CYLCOLLIDE_BUILD_CACHE") or f"{of_user}/cylcollide/objects").expanduser()
 
@@ -91,10 +96,10 @@ def say(text: str) -> None:
 
 
 def build(targets: list[Target], into: Path = IN_PLACE) -> None:
-    """Make extension modules in a folder, and say what is done.
+    """Make extension modules in a folder, and print progress.
 
-    Those of an editable installation, in place, know the names of all source files that they were made of, and their
-    digest. RuntimeError: something cannot be compiled or linked.
+    Those of an editable installation, in place, contain the names of all their source files, and a digest of these.
+    RuntimeError: something cannot be compiled or linked.
     """
     begun = time.perf_counter()
     found = signatures.declared()
@@ -115,11 +120,11 @@ def build(targets: list[Target], into: Path = IN_PLACE) -> None:
 
 
 def _compile(found: dict[str, Signature], missing: dict[tuple[Target, str], Path]) -> None:
-    """Make the object files that are missing. This process runs numba, others LLVM."""
+    """Make the object files that are missing. This process runs numba, child processes run LLVM."""
     from native import frontend
 
     frontend.prepare()
-    gc.disable()  # nearly all that numba makes here is in use to the end: collecting garbage takes a fifth of the time
+    gc.disable()  # nearly all objects of numba stay in use to the end: collecting garbage takes a fifth of the time
     targets = {target for target, _ in missing}
     with ProcessPoolExecutor(min(len(targets), os.cpu_count() or 1), get_context("spawn")) as pool:
         made = []

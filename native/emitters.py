@@ -2,7 +2,7 @@
 
 An emitter takes LLVM's builder and the values of the arguments: a number, a vector of eight, or numba's struct of an
 array, with `data` and `shape`. If one of the numbers is a vector, all are. It returns the value of the result: None if
-there is none, a list for a tuple. The functions of `simd.py` say what each operation does.
+there is none, a list for a tuple. The functions of `simd.py` define each operation.
 """
 
 import operator
@@ -28,7 +28,7 @@ def _undefined(element: Any, count: int = LANES) -> Any:
 
 
 def _shuffled(builder: ir.IRBuilder, a: Any, b: Any, lanes: Iterable[int]) -> Any:
-    """Eight of the numbers of two vectors."""
+    """Eight numbers chosen from two vectors."""
     return builder.shuffle_vector(a, b, ir.Constant(ir.VectorType(_COUNT, LANES), list(lanes)))
 
 
@@ -61,7 +61,7 @@ def _call(name: str) -> Emitter:
 
 
 def _contractible(emit: Emitter) -> Emitter:
-    """Arithmetic of which float32, the numbers of boxes, may be joined to a fused multiply-add where there is one."""
+    """Arithmetic that may be contracted to a fused multiply-add, where there is one, for float32: numbers of boxes."""
 
     def emit_flagged(builder: ir.IRBuilder, a: Any, b: Any) -> Any:
         return emit(builder, a, b, flags=("contract",) if a.type.element == ir.FloatType() else ())
@@ -96,12 +96,12 @@ def _vector(builder: ir.IRBuilder, array: Any, offset: Any, count: int = LANES) 
 
 
 def _offset(builder: ir.IRBuilder, row: Any, width: Any, column: Any) -> Any:
-    """Where a column of a row is."""
+    """Offset of a column of a row."""
     return builder.add(builder.mul(row, width), column)
 
 
 def _offsets(builder: ir.IRBuilder, rows: Any, first: Any, width: Any, column: Any) -> list[Any]:
-    """The same for eight rows of a list, from `first` on."""
+    """Offsets of a column of eight rows of a list, from `first` on."""
     places = [builder.load(_entry(builder, rows, builder.add(first, _LONG(k)))) for k in range(LANES)]
     return [_offset(builder, builder.sext(place, _LONG), width, column) for place in places]
 
@@ -142,7 +142,7 @@ def _load_rows(builder: ir.IRBuilder, matrix: Any, rows: Any, first: Any, column
 
 
 def _store(builder: ir.IRBuilder, array: Any, offset: Any, value: Any) -> None:
-    """Rounded to float, truncated to integer; truths become 0 and 1."""
+    """Store, rounded to float or truncated to integer; truths become 0 and 1."""
     pointer = _vector(builder, array, offset)
     vector, truths = pointer.type.pointee, value.type.element == _TRUTH
     if isinstance(vector.element, ir.IntType):
@@ -161,7 +161,7 @@ def _store_rows(builder: ir.IRBuilder, matrix: Any, first: Any, column: Any, col
 
 
 def _prefetch(builder: ir.IRBuilder, array: Any, offset: Any) -> None:
-    """Prefetch of data, for reading, into the second level of the cache: more of them wait at the same time."""
+    """Prefetch data, for reading, into the second-level cache: more such prefetches can be pending at the same time."""
     byte = builder.bitcast(_entry(builder, array, offset), ir.IntType(8).as_pointer())
     _called(builder, "llvm.prefetch.p0i8", ir.VoidType(), byte, *map(_COUNT, (0, 2, 1)))
 
@@ -188,7 +188,7 @@ OPERATORS: dict[Callable[..., Any], Emitter] = {
     operator.and_: ir.IRBuilder.and_,
     operator.or_: ir.IRBuilder.or_,
 }
-"""Of vectors; numba has those of numbers."""
+"""Operators on vectors; numba has those on numbers."""
 
 OPERATIONS: dict[Callable[..., Any], Emitter] = {
     simd.select: ir.IRBuilder.select,

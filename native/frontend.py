@@ -1,7 +1,7 @@
-"""From loops to LLVM's code, by numba, for any processor.
+"""Lowers loops to LLVM IR, by numba, for any processor.
 
-numba's compiler does all of it but one step: the code of a function stays text, where numba would optimise it and make
-machine code. So each function is lowered once, and optimised as a part of each loop that calls it (`backend.py`).
+numba's compiler does all but one step: the IR of a function stays text; numba does not optimise it or make machine code
+of it. So each function is lowered once, and optimised as a part of each loop that calls it (`backend.py`).
 """
 
 import re
@@ -26,16 +26,16 @@ from native.intrinsics import arguments_at
 from native.signatures import Signature
 
 OPTIONS: dict[str, Any] = {"error_model": "numpy", "no_cpython_wrapper": True, "no_cfunc_wrapper": True, "_nrt": False}
-"""References are not counted: the caller holds one to each array. So numba refuses to allocate arrays, too."""
+"""References are not counted, as the caller holds one to each array. numba then refuses to allocate arrays, too."""
 
 JITTED: dict[Callable[..., Any], Any] = {}  # marked functions as numba's, which holds no reference to them
-INLINING: dict[str, str] = {}  # how they are marked, by name
+INLINING: dict[str, str] = {}  # the marks of functions, by name
 
 NAME, PART, COUNTER = re.compile('@"([^"]*)"'), re.compile(r"(\d+)(.*)"), re.compile(r"B\d+v\d+")
 
 
 def name_of(mangled: str) -> str:
-    """A function's name as `LOOPS` has it, from numba's: module, function and types, each part behind its length."""
+    """A function's name as in `LOOPS`, from numba's: module, function and types, each part preceded by its length."""
     path, rest = list[str](), mangled.removeprefix("_ZN")
     while found := PART.match(rest):
         size = int(found[1])
@@ -69,18 +69,18 @@ class TextLibrary(AOTCodeLibrary):
         self.texts.append(text.replace('@"numba_', '@"'))  # numba_ldexp is that of C
 
     def finalize(self) -> None:
-        """Nothing is left to do."""
+        """Mark the library as complete, as nothing is left to do."""
         self._finalized = True
 
     @cached_property
     def _called(self) -> list["TextLibrary"]:
-        """The library, and all that it calls, directly or not, but for numba's run-time library."""
+        """The library, and all that it calls, directly or not, except numba's run-time library."""
         called = [library._called for library in self._linking_libraries if isinstance(library, TextLibrary)]
         return list(dict.fromkeys(chain([self], *called)))
 
     @cached_property
     def _named_texts(self) -> list[str]:
-        """Its texts, in which functions that are never inlined have these symbols."""
+        """Its texts, in which functions that loops share have their shared symbols."""
         symbols = dict(chain.from_iterable(library._shared.items() for library in self._called))
         return [NAME.sub(lambda found: f'@"{symbols.get(found[1], found[1])}"', text) for text in self.texts]
 
@@ -91,24 +91,24 @@ class TextLibrary(AOTCodeLibrary):
 
 
 class TextCodegen(AOTCPUCodegen):
-    """What makes such libraries."""
+    """The code generator that makes such libraries."""
 
     _library_class = TextLibrary
 
 
 def prepare() -> None:
-    """Have numba keep code as text, know marked functions and loops by their names in modules, and fail, not warn."""
+    """Make numba keep code as text, resolve marked functions and loops by their global names, and fail, not warn."""
     warnings.simplefilter("error", NumbaWarning)
     target: Any = cpu_target.target_context
     target.refresh()
     target._internal_codegen = TextCodegen("cylcollide")
-    target.get_executable = lambda *_: [].append  # in place of machine code: another object each time, never called
+    target.get_executable = lambda *_: [].append  # in place of machine code: a new object each time, never called
     arrayobj.fix_integer_index, arrayobj._attempt_nocopy_reshape = _index, _reshape
-    make_known(OPTIONS)
+    register_marked(OPTIONS)
 
 
-def make_known(options: dict[str, Any]) -> None:
-    """Have numba compile marked functions, with these options, where others call them."""
+def register_marked(options: dict[str, Any]) -> None:
+    """Make numba compile marked functions, with these options, where others call them."""
     calls = {loop.function: loop.call for loop in LOOPS.values()}
     for function, inlining in MARKED.items():
         INLINING[loop_name(function)] = inlining
@@ -119,7 +119,7 @@ def make_known(options: dict[str, Any]) -> None:
 
 
 def _index(context: Any, builder: Any, kind: Any, index: Any, _size: Any) -> Any:
-    """An index into an array, in place of numba's, which counts negative ones from the end: loops have none."""
+    """An array index, in place of numba's, which counts negative ones from the end: loops have none."""
     return context.cast(builder, index, kind, types.intp)
 
 

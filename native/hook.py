@@ -26,7 +26,7 @@ class MachineCodeHook(BuildHookInterface[Any]):
     """The folder of machine code for a wheel, which has a copy of it; removed at exit."""
 
     def dependencies(self) -> list[str]:
-        """What the build needs besides: ziglang, where no compiler of C is there, and for other platforms."""
+        """Further requirements of the build: ziglang, if there is no C compiler or for another platform."""
         found = sys.platform != "win32" and any(map(shutil.which, ("cc", "gcc", "clang")))
         needless = LEVELS == "plain" or (not PLATFORM and (found or "CC" in os.environ))
         return [] if needless else ["ziglang>=0.13"]

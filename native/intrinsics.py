@@ -1,6 +1,6 @@
 """Vectors of eight numbers, the operations of `simd.py`, and arrays at addresses, as numba compiles them.
 
-A `Lanes` is a vector of LLVM. A number beside one is converted: it becomes eight.
+A `Lanes` is an LLVM vector. A number combined with one is broadcast to eight lanes.
 """
 
 from collections.abc import Callable
@@ -42,18 +42,18 @@ class _LanesModel(models.PrimitiveModel):
 
 @lower_cast(types.Number, Lanes)
 def _spread(context: Any, builder: Any, given: Any, kind: Lanes, value: Any) -> Any:
-    """A number beside lanes."""
+    """Broadcast a number that is combined with lanes."""
     return spread(builder, context.cast(builder, value, given, kind.element))
 
 
-LANES_OF: dict[Any, Any] = {element: Lanes(element) for element in (types.float64, types.float32)}  # eight of it
+LANES_OF: dict[Any, Any] = {element: Lanes(element) for element in (types.float64, types.float32)}  # vectors of eight
 TRUTHS: Any = Lanes(types.boolean)
 
 
 def _register(function: Function, kind: Any, typed: Function, generate: Function) -> None:
-    """Make a function known to numba, for arguments of a kind.
+    """Register a function with numba, for arguments of a kind.
 
-    `typed` gives the signature for types of arguments, or None; `generate` the code.
+    `typed` returns the signature for types of arguments, or None; `generate` returns the code.
     """
 
     class Known(AbstractTemplate):
@@ -65,7 +65,7 @@ def _register(function: Function, kind: Any, typed: Function, generate: Function
 
 
 def _generate(emit: Emitter) -> Function:
-    """Code by an emitter."""
+    """A code generator for numba, from an emitter."""
 
     def generate(context: Any, builder: Any, signature: Any, values: Any) -> Any:
         opened = [
@@ -93,8 +93,8 @@ def _typed_operator(symbol: Function) -> Function:
 def _typed_operation(plain: Function) -> Function:
     """The signature of an operation for arguments of these types, by the annotations of its plain function.
 
-    Each `Real` is converted to one type: that of the lanes among them, else float32 if any is, else float64. What is
-    loaded from an array, chosen by eight truths or broadcast is eight of these; a lane is one.
+    Each `Real` is converted to one type: that of the lanes among them, else float32 if any is, else float64. A result
+    that is loaded from an array, chosen by eight truths or broadcast has eight of these; a lane is one.
     """
     *hints, result = get_type_hints(plain).values()
     is_real = [hint is Real or Short in get_args(hint) for hint in hints]

@@ -1,4 +1,4 @@
-"""From object files to an extension module, by the system's C compiler or by ziglang."""
+"""Links object files to an extension module, by the system's C compiler or by ziglang."""
 
 import os
 import shlex
@@ -32,7 +32,7 @@ def compiler(target: Target) -> list[str]:
 
 
 def link(target: Target, signatures: dict[str, Signature], objects: list[Path], sources: str, into: Path) -> None:
-    """Make the extension module of a level in a folder; RuntimeError: no compiler, or what it said as it failed."""
+    """Make the extension module of a level in a folder; RuntimeError: no compiler, or its message on failure."""
     command = compiler(target)
     module = target.level.replace("-", "_")
     loops = into / f"{module}.h"

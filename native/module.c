@@ -1,17 +1,17 @@
-/* One extension module a level: its loops as functions of Python.
+/* One extension module per level: its loops as Python functions.
 
-A loop is a function of numba's, int loop(result, error, words): its arguments are 64-bit words, a number is one, an
-array its address and its lengths, a tuple its items one after another (signatures.py). Here they are read, and checked
+A loop is a numba function, int loop(result, error, words). Its arguments are 64-bit words: one for a number, address
+and lengths for an array, all items in order for a tuple (signatures.py). This file reads arguments, and checks them
 against the format that the loop was compiled for:
 
     d q ?       float, int, bool
     [f82        an array in C order of kind f, 8 bytes an item, 2 dimensions
     (...)       a tuple
     :d :q :? :n the result; n is None
-    !           first of all: the loop keeps the interpreter's lock
+    !           at the begin: the loop keeps the interpreter's lock
 
 The caller holds a reference to every argument, and tuples to their items, while the loop runs. The interpreter's lock
-is released meanwhile, but for the mark above. Only the stable interfaces of Python (PEP 384) and numpy are used. */
+is released meanwhile, except with the mark above. Only the stable interfaces of Python (PEP 384) and numpy are used. */
 
 #define Py_LIMITED_API 0x030B0000 /* Python 3.11 */
 #define PY_SSIZE_T_CLEAN
@@ -69,7 +69,7 @@ static int read_tuple(Reader *reader, PyObject *given) {
     return *reader->format++ == ')' ? 1 : refuse(reader, "more items", given);
 }
 
-/* A tuple that many calls pass. Its words are kept from one call to the next that reads it by the same format. */
+/* A tuple that many calls pass. Its words are kept for further calls that read it by the same format. */
 
 typedef struct {
     PyObject *tuple;

@@ -1,4 +1,4 @@
-"""Signatures of the loops, which their annotations declare: how `module.c` reads a call (`docs/build.md`, "Calls")."""
+"""Signatures of the loops, from their annotations: how `module.c` reads a call (`docs/build.md`, "Calls")."""
 
 from importlib import import_module
 from inspect import signature
@@ -15,11 +15,11 @@ NUMBERS: dict[Any, Any] = {bool: types.boolean, int: types.int64, float: types.f
 RESULTS = {**NUMBERS, type(None): types.none}
 CODES = {types.boolean: "?", types.int64: "q", types.float64: "d", types.none: "n"}  # of numbers
 DTYPES = {np.dtype(code).type for code in ("b1", "i1", "i2", "i4", "i8", "u1", "u2", "u4", "u8", "f4", "f8")}
-"""Of arrays that may be declared."""
+"""Dtypes of arrays that may be declared."""
 
 
 class Signature(NamedTuple):
-    """What a loop takes, a tuple, and returns, as numba's types."""
+    """The types that a loop takes, as a tuple, and the type that it returns, as numba's."""
 
     symbol: str  # of the loop
     format: str
@@ -37,7 +37,7 @@ def declared() -> dict[str, Signature]:
 
 
 def signature_of(name: str, loop: Loop) -> Signature:
-    """The signature of a loop; RuntimeError for an annotation that is missing or declares no type, with its place."""
+    """The signature of a loop; RuntimeError, with the place, for an annotation that is missing or declares no type."""
     takes: Any = types.Tuple(_types(loop.function, name))
     if (returns := get_type_hints(loop.function).get("return", "nothing")) not in RESULTS:
         raise RuntimeError(f"{name}: expected a result of bool, int, float or None; got {returns}")
@@ -46,7 +46,7 @@ def signature_of(name: str, loop: Loop) -> Signature:
 
 
 def _types(annotated: Any, where: str) -> list[Any]:
-    """What a function declares for its parameters, or a NamedTuple for its fields."""
+    """The types that a function declares for its parameters, or a NamedTuple for its fields."""
     try:
         hints = get_type_hints(annotated, include_extras=True)
     except NameError as error:

@@ -1,6 +1,6 @@
 /* PyBullet's lists and tuples, the machine code of `cylcollide/bullet/tuples.py`; the build includes it (native/module.c).
 
-But for calls, none of this runs Python, so nothing changes a list meanwhile. */
+Except for calls, none of this runs Python, so no list changes meanwhile. */
 
 #include <limits.h>
 
@@ -16,7 +16,7 @@ But for calls, none of this runs Python, so nothing changes a list meanwhile. */
 #endif
 #define LENGTH(given, axis) PyArray_DIM((PyArrayObject *)(given), axis)
 
-/* Types are compared first: the checks are calls. Of links that a body does not have, PyBullet's tuples hold NULL. */
+/* Types are compared first, as the checks are calls. PyBullet's tuples hold NULL for links that a body lacks. */
 static int is_list(PyObject *given) { return given && (Py_IS_TYPE(given, &PyList_Type) || PyList_Check(given)); }
 
 static int is_tuple(PyObject *given) { return given && (Py_IS_TYPE(given, &PyTuple_Type) || PyTuple_Check(given)); }
@@ -29,7 +29,7 @@ static PyObject *item_of(PyObject *given, Py_ssize_t k) {
     return is_list(given) ? PyList_GetItem(given, k) : PyTuple_GetItem(given, k);
 }
 
-/* Writes the numbers of a list or tuple, at most `room`; how many, -1 if it is none or holds what is no float64. */
+/* Writes the numbers of a list or tuple, at most `room`; returns how many, -1 for other types and other items. */
 static Py_ssize_t read_floats(PyObject *given, double *to, Py_ssize_t room) {
     const int listed = is_list(given);
     const Py_ssize_t count = listed ? PyList_Size(given) : length_of(given);
@@ -48,7 +48,7 @@ static Py_ssize_t read_floats(PyObject *given, double *to, Py_ssize_t room) {
     return count;
 }
 
-/* Writes the numbers of a row, or of its first `parts` parts, into `width` places; whether these are as many. */
+/* Writes the numbers of a row, or of its first `parts` parts, into `width` places; returns whether it fills them. */
 static int read_row(PyObject *row, double *to, Py_ssize_t width, Py_ssize_t parts) {
     Py_ssize_t read = parts > 0 ? 0 : read_floats(row, to, width);
     if (length_of(row) < parts) return 0;
@@ -86,7 +86,7 @@ static PyObject *read_rows(PyObject *module, PyObject *const *given, Py_ssize_t 
     return PyLong_FromSsize_t(rows);
 }
 
-/* The arguments of a call with those of its second one, a list, whose rows are wanted; NULL without an error if none. */
+/* The arguments of a call, with its second one, a list, reduced to wanted rows; NULL without an error if none is. */
 static PyObject *with_wanted(PyObject *given, const npy_bool *wanted, Py_ssize_t room) {
     PyObject *all = PyTuple_Check(given) ? PyTuple_GetItem(given, 1) : NULL, *list = NULL, *arguments = NULL;
     if (all == NULL || length_of(all) < 0 || length_of(all) > room) return PyErr_BadArgument(), NULL;
@@ -99,7 +99,7 @@ static PyObject *with_wanted(PyObject *given, const npy_bool *wanted, Py_ssize_t
     return arguments;
 }
 
-/* Writes the states that a call of (function, arguments, row) returns, a tuple of them or one; into wanted rows, if any. */
+/* Writes the states, a tuple or one, that a call (function, arguments, row) returns; into the wanted rows, if any. */
 static int read_call(PyObject *call, const npy_bool *wanted, double *to, Py_ssize_t room, Py_ssize_t width) {
     if (!PyTuple_Check(call) || PyTuple_Size(call) != 3) return PyErr_BadArgument(), 0;
     Py_ssize_t row = PyLong_AsSsize_t(PyTuple_GetItem(call, 2));
@@ -125,7 +125,7 @@ static int read_call(PyObject *call, const npy_bool *wanted, double *to, Py_ssiz
     return fit;
 }
 
-/* One pass of `read_states`: calls, an array, and NULL or what is chosen or wanted; whether it is done. */
+/* One pass of `read_states`: calls, an array, and NULL or the chosen or wanted ones; returns whether it succeeds. */
 static int read_pass(PyObject *calls, PyObject *array, PyObject *choice) {
     const int wants = choice && AN_ARRAY(choice, NPY_BOOL, 1), chooses = choice && !wants;
     if (!are_rows(array)) return 0;
@@ -156,11 +156,11 @@ static PyObject *read_states(PyObject *module, PyObject *const *given, Py_ssize_
     Py_RETURN_NONE;
 }
 
-static PyObject *return_the_same(PyObject *module, PyObject *const *given, Py_ssize_t count) {
+static PyObject *results_unchanged(PyObject *module, PyObject *const *given, Py_ssize_t count) {
     const npy_bool *asked = count > 1 && AN_ARRAY(given[1], NPY_BOOL, 1) ? PyArray_DATA((PyArrayObject *)given[1]) : NULL;
     if (count < 1 || count > 2 || !is_tuple(given[0]) ||
         (count > 1 && (asked == NULL || LENGTH(given[1], 0) != PyTuple_Size(given[0]))))
-        return PyErr_Format(PyExc_TypeError, "return_the_same: a tuple of calls, asked");
+        return PyErr_Format(PyExc_TypeError, "results_unchanged: a tuple of calls, asked");
     int same = 1;
     for (Py_ssize_t k = 0; same == 1 && k < PyTuple_Size(given[0]); k++) {
         PyObject *call = PyTuple_GetItem(given[0], k);
@@ -179,7 +179,7 @@ static PyObject *triple(const double *numbers) {
     return made;
 }
 
-/* Tuples of numbers are in no cycle: garbage collection, which would visit each of many, is told so. */
+/* Tuples of numbers are in no cycle, so they are untracked: garbage collection would visit each of many. */
 static PyObject *untracked(PyObject *tuple) {
     if (tuple != NULL) PyObject_GC_UnTrack(tuple);
     return tuple;
@@ -218,5 +218,5 @@ static PyObject *hit_tuples(PyObject *module, PyObject *const *given, Py_ssize_t
 #define TUPLES                                                                                                         \
     {"hit_tuples", FAST(hit_tuples), "A tuple a hit, as PyBullet has it, of columns; the last argument for a miss."},  \
     {"read_rows", FAST(read_rows), "Lists or tuples of floats into the rows of an array."},                            \
-    {"return_the_same", FAST(return_the_same), "Whether calls return what they returned before."},                     \
+    {"results_unchanged", FAST(results_unchanged), "Whether calls return what they returned before."},                     \
     {"read_states", FAST(read_states), "States that calls return into the rows of an array."},

@@ -1,8 +1,8 @@
-"""The engines that `run.py` asks: ours, PyBullet and MuJoCo, each with one limb of `rays.py`.
+"""The engines that `run.py` measures: ours, PyBullet and MuJoCo, each with one limb of `rays.py`.
 
 PyBullet gets its own primitive with its default settings. MuJoCo's `mj_ray` takes a direction of any length, and gets
-end - start, which is exact; what it returns is then the fraction. Both hold the solid in a pose of their own, and
-`off` says by how many metres that pose moves a point of it from where we have it.
+end - start, which is exact, so that it returns the fraction. Both hold the solid in a pose of their own; `off`
+is the largest distance in metres by which that pose moves a point of the solid from its place in ours.
 """
 
 from importlib.metadata import version
@@ -28,7 +28,7 @@ VERSIONS = {"cylcollide": cc.__version__, "PyBullet": version("pybullet"), "MuJo
 
 
 class Answers(NamedTuple):
-    """What an engine says about n rays: NaN for a miss."""
+    """An engine's answers to n rays: NaN for a miss."""
 
     fraction: Float64Array  # (n,)
     normal: Float64Array  # (n, 3)
@@ -36,13 +36,13 @@ class Answers(NamedTuple):
 
 
 def ours(shape: str, shots: Shots) -> Answers:
-    """Ask this library."""
+    """Answers of this library."""
     hits = LIMBS[shape].cast_segments(*shots)
     return Answers(np.where(hits.hit, hits.fraction, np.nan), hits.normal, 0.0)
 
 
 def bullet(shape: str, shots: Shots) -> Answers:
-    """Ask PyBullet's `rayTestBatch`."""
+    """Answers of PyBullet's `rayTestBatch`."""
     client = pybullet.connect(pybullet.DIRECT)
     sizes = {
         "cylinder": {"shapeType": pybullet.GEOM_CYLINDER, "radius": RADIUS, "height": 2 * HALF_LENGTH},
@@ -70,7 +70,7 @@ def bullet(shape: str, shots: Shots) -> Answers:
 
 
 def mj_ray(shape: str, shots: Shots) -> Answers:
-    """Ask MuJoCo's `mj_ray`."""
+    """Answers of MuJoCo's `mj_ray`."""
     kinds = mujoco.mjtGeom
     sizes = {
         "cylinder": (kinds.mjGEOM_CYLINDER, [RADIUS, HALF_LENGTH, 0]),
@@ -102,7 +102,7 @@ def mj_ray(shape: str, shots: Shots) -> Answers:
 
 
 def _off(place: Float64Array, matrix: Float64Array) -> float:
-    """By how much another pose moves a point of the limbs at most, in metres."""
+    """Largest distance by which another pose moves a point of the limbs, in metres."""
     where, turn = np.asarray(place, np.longdouble), np.asarray(matrix, np.longdouble)
     ends = (np.linalg.norm(where + s * HALF_LENGTH * turn[:, 2] - p) for s, p in ((-1, P1), (1, P2)))
     reach = np.linalg.norm(HALF_EXTENTS + RADIUS)

@@ -6,14 +6,14 @@ family   rays
 aimed    any direction, through a point inside the solid's outer surface (a tube's bore included)
 graze    a plane touches the side; the line runs parallel to it, `depth` inside (a hit) or outside (a miss): ± 10⁻¹ to
          10⁻⁷ of the radius, even in the logarithm
-hair     the same, ± 10⁻⁷ to 10⁻¹² of the radius, which is 50 femtometres
-edge     as graze, where the plane touches a rim, a seam, an edge, a pole or an apex; half of a tube's rays are about
-         the rim of its bore, and there the depth does not foretell the verdict
-miss     the same as graze, 2 to 100 mm outside
+hair     as graze, ± 10⁻⁷ to 10⁻¹² of the radius (10⁻¹² is 50 femtometres)
+edge     as graze, where the plane touches a rim, a seam, an edge, a pole or an apex; half of a tube's rays are at
+         the rim of its bore, where the depth does not determine the verdict
+miss     as graze, 2 to 100 mm outside
 =======  ==========================================================================================================
 
 Starts lie 2 to 20 m before the place, ends 1 m behind it. All coordinates are multiples of `GRID`, so that end - start
-is a float64 vector without rounding: whoever wants two ends and whoever wants a direction get the same ray.
+is exact in float64: engines that take two ends and engines that take a direction get the same ray.
 """
 
 from collections.abc import Callable
@@ -102,7 +102,7 @@ def side(shape: str, rng: Generator, n: int) -> Touch:
 
 
 def edge(shape: str, rng: Generator, n: int) -> Touch:
-    """Places where the surface is singular; of the normals there, any between the two of the adjoining faces."""
+    """Places where the surface is singular, each with a normal between those of the adjoining faces."""
     at_p2 = np.where(rng.random(n) < 0.5, -1.0, 1.0)
     cap, angle, mix = _up(at_p2), rng.uniform(0, 2 * np.pi, n), rng.uniform(0.1, 0.9, (n, 1))
     if shape == "ellipsoid":
@@ -121,7 +121,7 @@ def edge(shape: str, rng: Generator, n: int) -> Touch:
         bore = rng.random((n, 1)) < 0.5
         rim = Touch(np.where(bore, rim.point * [NARROW / RADIUS, NARROW / RADIUS, 1], rim.point), rim.normal)
         rim = Touch(rim.point, np.where(bore, -rim.normal, rim.normal))
-    # Planes that touch an apex lie across the axis: into a narrow cone there is no other way.
+    # Planes at an apex are perpendicular to the axis: no other plane leads into a narrow cone.
     blunt = np.linalg.norm(rim.point[:, :2], axis=1, keepdims=True) > 0
     return Touch(rim.point, unit(blunt * mix * rim.normal + (1 - mix) * cap))
 

@@ -5,16 +5,16 @@ Run: python benchmarks/accuracy/run.py   (needs pip install '.[crosscheck,peers]
 Options: --rays N (100000) a family and shape, --seed N (0), --jobs N (all processors) for the rational arithmetic.
 
 Writes `benchmarks/accuracy.csv` and the tables of `docs/accuracy.md`. One row of the CSV is one engine's answers to one
-family of rays at one limb (`rays.py` says which). Every ray is settled exactly, none sampled.
+family of rays at one limb (see `rays.py`). Every ray is settled exactly, none sampled.
 
 column                      meaning
 --------------------------  ------------------------------------------------------------------------------------------
-rays, hits                  rays shot, and how many of them the engine says hit
-wrong, missed, phantom      verdicts that differ from the truth: wrong = missed (a hit denied) + phantom (a miss denied)
-distance_max_mm, .._median  how far the reported place lies from the true entry, along the ray, where both have a hit
+rays, hits                  rays shot, and hits that the engine reports
+wrong, missed, phantom      verdicts that differ from the truth: wrong = missed (true hits) + phantom (true misses)
+distance_max_mm, .._median  distance of the reported place from the true entry, along the ray, where both have a hit
 distance_max_ulp, .._median the same in ulp of the largest coordinate among the ray's ends and the limb's
 normal_max_deg              angle between the reported and the true normal there
-solid_off_m                 by how much the engine's own pose moves a point of the solid from where we have it, at most
+solid_off_m                 largest distance by which the engine's own pose moves a point of the solid
 """
 
 import os
@@ -80,7 +80,7 @@ def measure(shape: str, family: str, rays: int, seed: int, pool: Executor) -> li
 
 
 def compare(shape: str, shots: Shots, truth: Truth, answers: Answers) -> Row:
-    """Hold one engine's answers against the truth."""
+    """Compare one engine's answers with the truth."""
     limbs = LIMBS[shape]
     true_hit, hit = np.isfinite(truth.fraction[:, 0]), np.isfinite(answers.fraction)
     both = true_hit & hit

@@ -106,7 +106,7 @@ def page_table(rows: list[dict[str, Any]]) -> str:
 
 
 def measured(names: list[str], rows: dict[str, dict[str, Any]]) -> Iterator[dict[str, Any]]:
-    """Measure these files, in the place of the rows that there are; all rows."""
+    """Measure these files, replace their rows, and yield all rows."""
     for name in names:
         row = in_a_process(name)
         print(name, row, flush=True)

@@ -122,14 +122,14 @@ COINCIDENT: dict[str, Callable[[int], None]] = {
     "tables 1.2 m apart": tables,
     "one cylinder twice": cylinders,
 }
-"""Those whose surfaces lie on each other, for rays from above."""
+"""Scenes with coincident surfaces, for rays from above."""
 
 STEPPED: dict[str, Callable[[int], None]] = {"people": people, "r2d2": r2d2s, "ten bodies": ten}
-"""Those in which a few rays are cast after every step."""
+"""Scenes in which a few rays are cast after every step."""
 
 
 def rays(c: int, n: int, seed: int = 1) -> tuple[np.ndarray, np.ndarray]:
-    """Short rays (n, 3) about points in the boxes of the links: what a lidar or a hit scan asks."""
+    """Short rays (n, 3) about points in the boxes of the links, as for a lidar or a hit scan."""
     rng = np.random.default_rng(seed)
     bodies = [p.getBodyUniqueId(i, c) for i in range(p.getNumBodies(c))]
     boxes = np.array([p.getAABB(body, link, c) for body in bodies for link in range(-1, p.getNumJoints(body, c))])
@@ -168,7 +168,7 @@ def noted(function: Callable[..., object], *given: object, **named: object) -> o
 
 
 def getters_of(ask: Callable[[], object]) -> list[Callable[[], object]]:
-    """The calls of PyBullet's getters that a call of a mirror makes; it keeps those that it has found here once."""
+    """The calls of PyBullet's getters in one call of a mirror, which caches the noting getters that it finds here."""
     own = {name: getattr(OWN, name) for name in GETTERS if callable(getattr(OWN, name))}
     CALLS.clear()
     vars(OWN).update({name: partial(noted, function) for name, function in own.items()})
@@ -180,7 +180,7 @@ def getters_of(ask: Callable[[], object]) -> list[Callable[[], object]]:
 
 
 def getters_of_sync(c: int) -> list[Callable[[], object]]:
-    """The calls of PyBullet's getters that a mirror's `sync` makes of a client that has the same bodies as before."""
+    """The calls of PyBullet's getters in a mirror's `sync` with a client whose bodies are the same as before."""
 
     def sync() -> None:
         mirror = Mirror(c, mesh="wrap", follow=False)

@@ -2,10 +2,10 @@
 
     python benchmarks/bullet/speed.py --out benchmarks/bullet_speed.csv
 
-A row: scene, number of rays, what is called and how the client is followed, its median processor time, PyBullet's for
-the same rays (in calls of 16,000, lists as arguments and tuples as results, as for the Mirror's tuples), that of a
-HitWorld of the limbs alone for arrays, with one thread both, and the ratio: PyBullet's time, or the world's, over the
-Mirror's. Rows without rays are about `sync`, beside the calls of PyBullet that it makes, their results dropped.
+A row: scene, number of rays, the call and how the client is followed, its median processor time, that of its reference,
+and the ratio: the reference's time over the Mirror's. For tuples the reference is PyBullet with the same rays (in calls
+of 16,000, lists as arguments, tuples as results), for arrays a HitWorld of the limbs alone; all use one thread. Rows
+without rays are about `sync`; the reference is its calls of PyBullet, with the results dropped.
 """
 
 import time
@@ -43,7 +43,7 @@ def tuples(mirror: Mirror, starts: list, ends: list) -> Callable[[], object]:
 
 
 def tasks(c: int, starts: np.ndarray, ends: np.ndarray) -> dict[str, tuple[Callable[[], object], str]]:
-    """What is timed, by name, and the name of what stands beside it."""
+    """The timed calls by name, each with the name of its reference."""
     first, last = starts.tolist(), ends.tolist()
     follow, still, watching = (Mirror(c, mesh="wrap", follow=follow) for follow in (True, False, False))
     watching.watch()
@@ -63,7 +63,7 @@ def tasks(c: int, starts: np.ndarray, ends: np.ndarray) -> dict[str, tuple[Calla
         "tuples, watch": (tuples(watching, first, last), "PyBullet"),
         "tuples, follow=True": (tuples(follow, first, last), "PyBullet"),
         "arrays given, tuples, follow=False": (lambda: still.rayTestBatch(starts, ends), "PyBullet"),
-        "world": (cast, "world"),  # beside the next one: both find the caches as the other leaves them
+        "world": (cast, "world"),  # next to the following call: each starts with the caches of the other
         "arrays, follow=False": (arrays, "world"),
     }
 
@@ -80,7 +80,7 @@ def measure(calls: dict[str, tuple[Callable[[], object], str]], rounds: int, rep
 
 
 def row_of(scene: str, n: int, task: str, took: float, beside: str, beside_took: float) -> dict[str, object]:
-    """A row: microseconds of a task, and of what stands beside it."""
+    """A row: microseconds of a task, and of its reference."""
     times = {"median_us": f"{took:.1f}", "beside": beside, "beside_us": f"{beside_took:.1f}"}
     return {"scene": scene, "rays": n, "task": task, **times, "ratio": f"{beside_took / took:.2f}"}
 
@@ -115,7 +115,7 @@ def measured(scene: str, options: Namespace) -> Iterator[dict[str, object]]:
 
 
 def moved(c: int, scene: str) -> Iterator[dict[str, object]]:
-    """`sync` after a step, and after nothing, each beside PyBullet's own share of it."""
+    """Rows of `sync` after a step and without one, each beside its calls of PyBullet."""
     mirror, getters = Mirror(c, mesh="wrap", follow=False), getters_of_sync(c)
     calls = {"PyBullet's part of a sync": lambda: [call() for call in getters], "sync": mirror.sync}
     times: dict[str, list[float]] = {f"{name}, {what}": [] for what in ("all moved", "nothing moved") for name in calls}

@@ -2,10 +2,10 @@
 
     python benchmarks/bullet/stepping.py --out benchmarks/bullet_stepping.csv
 
-In each round the client makes a step before every call, and the rays are others. Every ten rounds bodies return to
-where they had settled, so that figures do not depend on how many rounds there are: people fall. A row: scene, rays a
-call, how the mirror follows the client, PyBullet's median time, the mirror's, that of the getters of PyBullet that the
-mirror calls, made alone after a step; PyBullet's over the mirror's, and over the getters', which no mirror exceeds.
+The client steps before every call, and each round has other rays. Every ten rounds bodies return to their settled
+positions, since people fall: figures do not depend on the number of rounds. A row: scene, rays a call, how the mirror
+follows the client, median times of PyBullet, of the mirror, and of the PyBullet getters that the mirror calls, made
+alone after a step; PyBullet's time over the mirror's, and over the getters', an upper limit for any mirror.
 Lists as arguments, tuples as results, one thread both.
 """
 
@@ -47,7 +47,7 @@ def measure(scene: str, n: int, way: str, rounds: int) -> tuple[float, float, fl
     for _ in range(SETTLING):
         p.stepSimulation()
     mirror = Mirror(c, mesh="wrap", follow=way == "follow=True")
-    beside = Mirror(c, mesh="wrap", follow=way == "follow=True")  # that has kept no getters but those noted
+    beside = Mirror(c, mesh="wrap", follow=way == "follow=True")  # caches only noting getters
     asking = beside if way == "follow=True" else beside.watch()
     theirs, ours, getters, settled = [], [], [], p.saveState()
     with ExitStack() as stack:
@@ -77,7 +77,7 @@ def measure(scene: str, n: int, way: str, rounds: int) -> tuple[float, float, fl
 
 
 def row_of(scene: str, n: int, way: str, rounds: int) -> dict[str, object]:
-    """A row; of many rays half as many rounds."""
+    """A row; half as many rounds for 1,000 rays or more."""
     theirs, *own = measure(scene, n, way, rounds if n < 1000 else rounds // 2)
     figures = [f"{time:.1f}" for time in (theirs, *own)] + [f"{theirs / time:.2f}" for time in own]
     return {"scene": scene, "rays": n, "way": way, **dict(zip(FIGURES, figures, strict=True))}

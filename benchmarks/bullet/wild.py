@@ -3,7 +3,7 @@
     python benchmarks/bullet/wild.py --out benchmarks/bullet_wild.csv --page docs/bullet.md [--steps 300]
 
 Each program runs unedited in processes of its own, in turn: the time is that of its ray tests alone, reading of the
-client included; medians over calls, and over rounds. What differs is counted in a run of its own.
+client included; medians over calls, and over rounds. Differences are counted in a separate run.
 """
 
 import argparse
@@ -27,7 +27,7 @@ ROUNDS = 3
 
 
 def run_here(way: str, program: str, steps: str) -> dict[str, Any]:
-    """Run a program in this process; the median of microseconds a call, or what differs."""
+    """Run a program in this process; return the median microseconds of a call, or counts of differences."""
     import pybullet  # noqa: PLC0415
 
     from cylcollide.bullet.__main__ import ProgramComparison  # noqa: PLC0415

@@ -1,4 +1,4 @@
-"""The command ``cylcollide bench``: options in; tables, CSV and figures out."""
+"""The command ``cylcollide bench``: writes tables, CSV and figures."""
 
 import os
 import subprocess
@@ -50,8 +50,8 @@ def bench(
 ) -> None:
     """Measure cylcollide and other engines side by side: the same rays, taking turns, verdicts resolved exactly.
 
-    Writes rays.csv and tasks.csv, or scaling.csv and past.csv, with figures; for several levels a folder each. Ratios
-    of one run may be compared; rates of two runs may not. Exit status 1 if a result of this library is proved wrong.
+    Writes rays.csv and tasks.csv, or scaling.csv and past.csv, with figures; for several levels a folder each. Compare
+    ratios; rates are comparable only within one run. Exit status 1 if a result of this library is proved wrong.
     """
     _refuse_ignored(context, scene, tasks=tasks, scaling=scaling)
     if wanted != levels.CHOICE.level:
@@ -70,7 +70,7 @@ def bench(
         named = [] if scene is not None else _chosen("workload", workloads, WORKLOADS)
         for workload in [WORKLOADS[name] for name in named] if scene is None else [_scene(scene)]:
             rows += run(workload, chosen, rays, rounds, progress)
-            write_csv(rows, out / "rays.csv")  # now, so that it is there if a later one is interrupted
+            write_csv(rows, out / "rays.csv")  # after each workload, in case a later one is interrupted
         console.print(rays_table(rows))
         console.print(rays_notes(rows), style="dim")
         written = [out / "rays.csv", *plots.plot_rays(rows, out)]
@@ -113,7 +113,7 @@ def _scaling(rays: int, rounds: int, out: Path, console: Console, progress: Prog
 
 
 def _chosen(what: str, wanted: str, known: Iterable[str]) -> list[str]:
-    """The names of an option, each once, or all; of a name that is not known, the command ends."""
+    """The names of an option, each once, or all; ends the command with an error for an unknown name."""
     every = list(known)
     names = every if wanted == "all" else list(dict.fromkeys(name.strip() for name in wanted.split(",")))
     for name in names:
@@ -123,13 +123,13 @@ def _chosen(what: str, wanted: str, known: Iterable[str]) -> list[str]:
 
 
 def _run_level(level: str, out: Path) -> int:
-    """Run this command for one level, in a process of its own; its exit status."""
+    """Run this command for one level in a new process; returns its exit status."""
     words = [sys.executable, "-m", "cylcollide", *sys.argv[1:], "--levels", level, "--out", str(out)]
     return subprocess.run(words, check=False, env={**os.environ, "CYLCOLLIDE_LEVEL": level}).returncode
 
 
 def _chosen_engines(wanted: str, console: Console) -> list[str]:
-    """Names of engines, ours first. One not installed is reported if all were requested, an error if by name."""
+    """Names of engines, ours first. A missing one is reported if all were requested, and an error if it was named."""
     reasons = peers.available()
     if wanted == "all":
         for name, reason in reasons.items():
@@ -150,7 +150,7 @@ def _casts_rays(name: str) -> bool:
 
 
 def _scene(file: Path) -> Workload:
-    """The workload of a user's file, which has a ray to cast."""
+    """The workload of a user's file; ends the command with an error unless it has a ray to cast."""
     try:
         scene = read_scene(file)
         scene.segments(HitWorld(scene.limbs()), 1)

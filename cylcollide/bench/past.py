@@ -1,4 +1,4 @@
-"""Walking characters that are recorded, and the same queries of the past and of the present beside each other."""
+"""Recorded walking characters, and the same queries made in the past and in the present."""
 
 from functools import partial
 from itertools import count
@@ -29,10 +29,10 @@ SHOTS, POINTS, PLAYERS = 200, 2000, 64
 PAST = f"{BASE}, {TICKS} ticks"
 
 SWING = {"upper_arm": 0.5, "forearm": 0.25, "thigh": -0.5, "shank": -0.3}
-"""How far these bones swing to both sides of their rest, in radians; the other side swings against it."""
+"""Amplitudes of these bones' swing about their rest, in radians; left and right bones swing in opposite phase."""
 
 STROLL = 5.0
-"""Metres that each walks away and comes back: however long they are recorded, they stay on their field."""
+"""Metres that each character walks away before it returns, so that all stay on their field in any recording."""
 
 
 class RecordedCrowd:
@@ -56,7 +56,7 @@ class RecordedCrowd:
         self.world.finish_rebuild()
 
     def poses(self) -> tuple[Float64Array, Float64Array]:
-        """Bones of all in the next frame: positions (k, 17, 3), orientations (k, 17, 4)."""
+        """Bones of all characters in the next frame: positions (k, 17, 3), orientations (k, 17, 4)."""
         self._frame += 1
         time = self._frame * FRAME
         way = STROLL * np.sin(SPEED / STROLL * time)
@@ -67,11 +67,11 @@ class RecordedCrowd:
         return self._rig.forward(place, quaternions.about_axis(2, self._yaw), joints)
 
     def move(self) -> None:
-        """All go to the next frame."""
+        """Move all characters to the next frame."""
         self.world.set_poses(self.ids, *self.poses())
 
     def record(self) -> None:
-        """Keep the present frame."""
+        """Record the present frame."""
         self.history.record(self._frame * FRAME)
 
     def times(self, n: int) -> Float64Array:
@@ -80,17 +80,17 @@ class RecordedCrowd:
         return np.random.default_rng(n).uniform(times[0], times[-1], n)
 
     def cast_past(self, segments: Segments) -> Work:
-        """The closest limb of each segment, each at a time of its own."""
+        """Work that casts each segment at its own time, for the closest limb."""
         times = self.times(len(segments.starts))
         return lambda: self.history.cast_segments(*segments, times, threads=1).limb
 
     def cast_present(self, segments: Segments) -> Work:
-        """The same segments in the world as it is."""
+        """Work that casts the same segments in the present world."""
         return partial(cast_limbs, self.world, segments)
 
 
 def past_works(rays: int) -> dict[str, dict[str, Work]]:
-    """What is done in the past beside the same in the present, by the name of the task."""
+    """Works in the past and in the present, by the name of the task."""
     crowd, workload = RecordedCrowd(WORKLOADS["W3"], TICKS), WORKLOADS["W3"]
     segments = workload.segments(crowd.world, rays)
     arena_of = crowd_of(17 * PLAYERS)

@@ -15,7 +15,7 @@ OURS, THEIRS, INK, GRID = "#c2410c", "#64748b", "#1f2937", "#e5e7eb"
 
 
 def plot_rays(rows: Sequence[Row], folder: Path) -> list[Path]:
-    """Speed of every engine over that of cylcollide, a panel a workload; wrong verdicts beside the bars."""
+    """Speed of every engine over that of cylcollide, a panel per workload; wrong results beside the bars."""
     names = list(dict.fromkeys(row.workload for row in rows))
     panels = [[row for row in rows if row.workload == name and row.rays] for name in names]
     heights = [len(panel) + 1.5 for panel in panels]
@@ -31,7 +31,7 @@ def plot_rays(rows: Sequence[Row], folder: Path) -> list[Path]:
 
 
 def _dots(axis: Any, panel: Sequence[Row]) -> None:
-    """Draw a dot an engine, with the range of its rounds and its number of wrong results."""
+    """Draw a dot for each engine, with the range of its rounds and its number of wrong results."""
     axis.set_xscale("log")
     for place, row in enumerate(panel):
         color = OURS if row.engine in {BASE, LEAN} else THEIRS
@@ -50,7 +50,7 @@ def _dots(axis: Any, panel: Sequence[Row]) -> None:
 
 
 def plot_scaling(points: Sequence[Point], folder: Path) -> list[Path]:
-    """Rays a second against limbs and batch, and memory against limbs."""
+    """Rays per second against limbs and batch, and memory against limbs."""
     figure = new_figure("cylcollide bench", 11, 3.6)
     left, middle, right = figure.subplots(1, 3)
     by_limbs, by_batch = ([point for point in points if point.against == name] for name in ("limbs", "batch"))
@@ -65,7 +65,7 @@ def plot_scaling(points: Sequence[Point], folder: Path) -> list[Path]:
 
 
 def plot_past(points: Sequence[PastPoint], folder: Path) -> list[Path]:
-    """Rays a second in the past and in the present, against ticks and limbs; and memory against both."""
+    """Rays per second in the past and in the present, against ticks and limbs; and memory against both."""
     figure = new_figure("cylcollide bench", 11, 3.6)
     left, middle, right = figure.subplots(1, 3)
     for axis, against, fixed, color in ((left, "ticks", "limbs", OURS), (middle, "limbs", "ticks", INK)):

@@ -1,4 +1,4 @@
-"""CSV files of scripts that measure: every row begins with the day and the machine."""
+"""CSV files of measuring scripts: every row begins with the date and the machine."""
 
 import argparse
 import csv
@@ -35,7 +35,7 @@ def save(path: Path, rows: Iterable[dict[str, Any]]) -> None:
 
 
 def replace_between(page: Path, begin: str, end: str, text: str) -> None:
-    """Put a text between two marks of a page, which stay."""
+    """Replace the text between two marks of a page; the marks stay."""
     before, rest = page.read_text(encoding="utf-8").split(begin)
     after = rest.split(end)[1]
     page.write_text(f"{before}{begin}\n\n{text}\n\n{end}{after}", encoding="utf-8")

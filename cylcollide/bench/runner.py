@@ -1,4 +1,4 @@
-"""Rays a second of every engine on every workload, side by side; every disagreement is settled exactly."""
+"""Rays per second of every engine on every workload, side by side; every disagreement is resolved exactly."""
 
 from collections.abc import Callable, Sequence
 from contextlib import ExitStack
@@ -20,15 +20,15 @@ from cylcollide.world import HitWorld
 BASE = "cylcollide"
 LEAN = "cylcollide, lean"
 """Limb and fraction only, what a hit test needs; the other rows compute limb, fraction, position and normal."""
-TURN = 0.4  # seconds that an engine's turn may take at most: a slower one gets fewer rays
-PROBE, FEWEST = 100, 200  # rays of the first estimate, and the least that are timed
+TURN = 0.4  # largest duration of an engine's turn in seconds: slower engines get fewer rays
+PROBE, FEWEST = 100, 200  # rays of the first estimate, and the smallest number that is timed
 
 Progress = Callable[[str], None]
 
 
 @dataclass(frozen=True)
 class Row:
-    """Measurements of one engine on one workload; nan or 0 where the engine cannot take part, and `note` says why."""
+    """Measurements of one engine on one workload; nan or 0 if it cannot take part, for the reason in `note`."""
 
     workload: str
     limbs: int
@@ -36,7 +36,7 @@ class Row:
     version: str
     rays: int = 0  # a round; fewer for a slow engine
     hits: int = 0
-    rate: float = float("nan")  # rays per second, median of the rounds; to be compared within one run only
+    rate: float = float("nan")  # rays per second, median of the rounds; comparable only within one run
     ratio: float = float("nan")  # rate over that of cylcollide in the same round: median, least and largest
     ratio_low: float = float("nan")
     ratio_high: float = float("nan")
@@ -73,7 +73,7 @@ def run(workload: Workload, engines: Sequence[str], rays: int, rounds: int, prog
             rows[name] = replace(rows[name], rays=n, build_seconds=building, note=note)
         progress(f"{workload.name}: {rounds} rounds")
         works = {name: partial(engine.cast_segments, *share) for name, (engine, share) in ready.items()}
-        results = {name: work() for name, work in works.items()}  # also warms up: few rays would take other loops
+        results = {name: work() for name, work in works.items()}  # also warms up; few rays would run other loops
 
         def lean() -> object:
             hits = world.cast_segments(*segments, threads=1)
@@ -111,7 +111,7 @@ def unsupported_reason(engine: Engine, limbs: Limbs) -> str:
 
 
 def _affordable(engine: Engine, segments: Segments) -> int:
-    """The number of rays that fit into a turn, at least `FEWEST`."""
+    """The number of rays that an engine casts in a turn, at least `FEWEST`."""
     n = len(segments.starts)
     probe = min(PROBE, n)
     engine.cast_segments(segments.starts[:probe], segments.ends[:probe])
@@ -123,7 +123,7 @@ def _affordable(engine: Engine, segments: Segments) -> int:
 
 
 def _verdicts(limbs: Limbs, segments: Segments, results: dict[str, EngineHits]) -> dict[str, list[int]]:
-    """Wrong verdicts and limbs of each engine; for ours, the largest numbers found in comparison with any other."""
+    """Wrong verdicts and limbs of each engine; for ours, the largest numbers of all comparisons."""
     ours = results[BASE].limb
     found, ours_wrong = {}, np.zeros(2, int)
     for name, hits in results.items():
@@ -138,8 +138,8 @@ def resolve_disagreements(
 ) -> "np.ndarray[tuple[int, int], np.dtype[np.int64]]":
     """Count wrong results among segments whose hit limbs differ; `theirs` and `ours` (n,), -1 for a miss.
 
-    Only the limbs named by the two results are tested: the one hit first, by exact arithmetic, is right, ties by index.
-    Returns two rows, theirs and ours: hit and miss confused, and the wrong one of two limbs.
+    Only the limbs of the two results are tested, in exact arithmetic: the one hit first is right, ties by index.
+    Returns two rows, theirs and ours: number of wrong verdicts, and of wrong limbs.
     """
     counts = np.zeros((2, 2), np.int64)
     for row in np.flatnonzero(theirs != ours).tolist():

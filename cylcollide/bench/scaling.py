@@ -1,4 +1,4 @@
-"""Scaling: rays per second against limbs and batch size, with build time and memory; of the past against ticks, too."""
+"""Scaling: rays per second against limbs and batch size, with build time and memory; in the past also against ticks."""
 
 from dataclasses import dataclass
 from functools import partial
@@ -9,17 +9,17 @@ from cylcollide.bench.timing import nbytes, paced, seconds, spread
 from cylcollide.bench.workloads import LIMBS, Segments, cast_limbs, crowd_of
 from cylcollide.world import HitWorld
 
-CROWD = 17_000  # limbs against which batches are measured: W3's
+CROWD = 17_000  # limbs of the world in which batches are measured: W3's
 
 
 @dataclass(frozen=True)
 class Point:
-    """One measurement; rates may be compared within one run only."""
+    """One measurement; rates are comparable only within one run."""
 
     against: str  # the varied quantity, "limbs" or "batch"
     limbs: int
     batch: int  # rays per call
-    hit_share: float  # of the rays; on a small field most leave it without a hit
+    hit_share: float  # share of rays that hit; on a small field most leave it without a hit
     rate: float  # rays per second, one thread, median of the rounds
     rate_low: float
     rate_high: float
@@ -29,14 +29,14 @@ class Point:
 
 @dataclass(frozen=True)
 class PastPoint:
-    """One measurement of a history beside its world; only ratios mean something beyond the run."""
+    """One measurement of a history beside its world; only ratios are comparable between runs."""
 
     against: str  # the varied quantity, "ticks" or "limbs"
     limbs: int
     ticks: int
-    rays: int  # a call, spread over all ticks
+    rays: int  # per call, spread over all ticks
     rate: float  # rays per second, one thread, median of the rounds
-    present_rate: float  # of the same rays in the world as it is
+    present_rate: float  # of the same rays in the present world
     ratio: float  # median of the rounds: rate over the present's
     ratio_low: float
     ratio_high: float
@@ -71,7 +71,7 @@ def _past_point(against: str, characters: int, ticks: int, rays: int, rounds: in
 
 
 def run_scaling(rays: int, rounds: int, progress: Progress, decades: int = 6) -> list[Point]:
-    """Measure worlds of 10² to 10^decades limbs with so many rays per call, and batches of 1 to 10^decades rays."""
+    """Measure worlds of 10² to 10^decades limbs with `rays` rays per call, and batches of 1 to 10^decades rays."""
     worlds = []
     for limbs in [10**k for k in range(2, decades + 1)]:
         progress(f"scaling: {limbs:,} limbs")
@@ -86,7 +86,7 @@ def run_scaling(rays: int, rounds: int, progress: Progress, decades: int = 6) ->
 def _world(limbs: int, rays: int) -> tuple[HitWorld, Segments, float, float]:
     workload = crowd_of(limbs)
     solids = workload.limbs()
-    HitWorld(solids[:64])  # compiled
+    HitWorld(solids[:64])  # warms up
     world = HitWorld(solids)
     build = seconds(lambda: HitWorld(solids))
     return world, workload.segments(world, rays), build, nbytes(world) / 1e6

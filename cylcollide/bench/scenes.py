@@ -1,4 +1,4 @@
-"""Limbs and rays out of a user's file, as one more workload: ``cylcollide bench --scene``."""
+"""Limbs and rays from a user's file, as another workload: ``cylcollide bench --scene``."""
 
 import sqlite3
 from dataclasses import dataclass
@@ -20,7 +20,7 @@ RIGS = {".urdf": Rig.from_urdf, ".xml": Rig.from_mjcf, ".json": Rig.load}
 
 @dataclass(frozen=True)
 class FileScene(Workload):
-    """A workload whose limbs, and rays if it has any, are given."""
+    """A workload with given limbs, and optionally given rays."""
 
     given: Limbs | None = None
     rays: Segments | None = None
@@ -33,7 +33,7 @@ class FileScene(Workload):
     def segments(self, world: HitWorld, n: int) -> Segments:
         """The first n rays; or n random ones, from outside of the limbs' box through a random point of it.
 
-        Without those that start in a limb. ValueError if none is left.
+        Rays that start in a limb are left out. ValueError if none is left.
         """
         starts, ends = (self._through_box(world.limbs, n) if self.rays is None else self.rays).first(n)
         outside = world.contains_points(starts).limb < 0
@@ -42,7 +42,7 @@ class FileScene(Workload):
         return Segments(starts[outside], ends[outside])
 
     def _through_box(self, limbs: Limbs, n: int) -> Segments:
-        """From one to three diagonals of the box away, four diagonals long."""
+        """Segments of four box diagonals, from one to three diagonals away, through random points of the box."""
         rng, (lows, highs) = np.random.default_rng([self.seed, n]), limb_boxes(limbs._table)
         low, high = lows.min(axis=0), highs.max(axis=0)
         size, away = float(np.linalg.norm(high - low)), rng.standard_normal((n, 3))
@@ -75,7 +75,7 @@ def read_scene(file: Path) -> FileScene:
 
 
 def _rays(file: Path) -> Segments | None:
-    """The columns of rays in a file of limbs; None without."""
+    """The columns of rays in a file of limbs; None if it has none."""
     columns = read_columns(file, "Limbs.save")
     if "starts" not in columns and "ends" not in columns:
         return None

@@ -32,7 +32,7 @@ def machine() -> str:
 
 
 def write_csv(rows: Sequence[Row | TaskRow | Point | PastPoint], path: Path) -> None:
-    """Write one line a row, preceded by columns of date, machine and versions."""
+    """Write one line per row, preceded by columns of date, machine and versions."""
     front = {
         "date": datetime.now(UTC).date().isoformat(),
         "machine": machine(),
@@ -68,7 +68,7 @@ def _cells(row: Row) -> list[str]:
 
 
 def rays_notes(rows: Sequence[Row]) -> str:
-    """Explanation of the columns, and why an engine was not measured."""
+    """Explanation of the columns, and why engines were not measured."""
     notes = [
         "speed: rays/s over that of cylcollide, median of the rounds. rays/s means something within this run only.",
         "wrong: hit for miss or miss for hit; limb: the wrong one; resolved in rational arithmetic wherever an engine "
@@ -114,7 +114,7 @@ def past_table(points: Sequence[PastPoint]) -> Table:
 def _sections(
     title: str, heads: Sequence[str], lines: Sequence[tuple[str, list[str]]], *, headed: bool = False, last: str = ""
 ) -> Table:
-    """A table with a section for each name, which is its heading if ``headed``; ``last``: head of a wide column."""
+    """A table with a section per name, which is its heading if ``headed``; ``last``: the head of a wide column."""
     shown = table(heads[:1], title=title, box=SIMPLE_HEAD, padding=(0, 1))
     for head in heads[1:]:
         shown.add_column(head, justify="right", no_wrap=True)

@@ -17,9 +17,9 @@ from cylcollide.bench.workloads import FRAME, WORKLOADS, Crowd, cast_limbs, poin
 from cylcollide.engines import Engine, create
 from cylcollide.world import HitWorld
 
-SLOW = 1.0  # seconds: longer tasks are timed once, not once a round
+SLOW = 1.0  # seconds: longer tasks are timed once, not in every round
 POINTS = 100_000
-FRAMES = 4  # of the animation, repeated
+FRAMES = 4  # frames of the animation, which is repeated
 
 FIRST_QUERY = """
 import time
@@ -29,7 +29,7 @@ world = cc.HitWorld(cc.Limbs.cylinders([[0, 0, 0]], [[0, 0, 1]], 0.1))
 assert world.cast_segments([[-1, 0, 0.5]], [[1, 0, 0.5]]).hit[0]
 print(time.perf_counter() - began)
 """
-"""Run in a process of its own, whose compiled code is already on disk."""
+"""Run in a new process, whose compiled code is already on disk."""
 
 
 @dataclass(frozen=True)
@@ -85,7 +85,7 @@ def _walking(engine: Engine, frames: Sequence[tuple[np.ndarray, np.ndarray]]) ->
 
 
 def _compared(task: str, works: Mapping[str, Work], rounds: int, notes: dict[str, str]) -> list[TaskRow]:
-    """A `TaskRow` for each work, in milliseconds; slow ones are timed once."""
+    """A `TaskRow` for each work, in milliseconds; slow works are timed once."""
     once = {name: seconds(work) for name, work in works.items()}
     times = interleaved({name: work for name, work in works.items() if once[name] <= SLOW}, rounds)
     found = []
@@ -99,7 +99,7 @@ def _compared(task: str, works: Mapping[str, Work], rounds: int, notes: dict[str
 
 
 def _single_calls(engines: Sequence[Engine], rounds: int) -> list[TaskRow]:
-    """Time one ray at one humanoid: through the protocol for all, and by a direct call of this library."""
+    """Time one ray at one humanoid: by the protocol for all engines, and by a direct call of this library."""
     workload = WORKLOADS["W2"]
     limbs = workload.limbs()
     world = HitWorld(limbs)
@@ -139,7 +139,7 @@ def _first_query(_: int, rounds: int) -> TaskRow:
         done = subprocess.run([sys.executable, "-c", FIRST_QUERY], capture_output=True, text=True, check=True)
         return float(done.stdout)
 
-    fresh()  # compiles what is not on disk yet
+    fresh()  # compiles code that is not on disk yet
     taken = [fresh() for _ in range(min(rounds, 5))]
     return TaskRow("import and first query", BASE, spread(taken)[0], "s", note="a fresh process, compiled code on disk")
 

@@ -1,4 +1,4 @@
-"""Timing with interleaved rounds, so that a machine that slows down slows all works alike; memory of arrays."""
+"""Timing in interleaved rounds, so that a slowdown of the machine affects all works alike; memory of arrays."""
 
 import gc
 import time
@@ -9,7 +9,7 @@ import numpy as np
 
 from cylcollide._types import Float64Array
 
-LEAST_TIME = 0.02  # seconds that a turn of a short work takes at least
+LEAST_TIME = 0.02  # least duration of a turn of a short work, in seconds
 
 Work = Callable[[], object]
 Clock = Callable[[], float]
@@ -42,7 +42,7 @@ def interleaved(works: Mapping[str, Work], rounds: int, clock: Clock = time.perf
 
 
 def paced(works: Mapping[str, Work], rounds: int) -> dict[str, Float64Array]:
-    """As :func:`interleaved`, of works that may be short: each is called once before, then repeated within its turn."""
+    """As :func:`interleaved`, for works that may be short: each is called once first, then repeated within its turn."""
 
     def repeated(work: Work) -> tuple[Work, int]:
         work()

@@ -24,7 +24,7 @@ class WalkerBone:
     name: str
     parent: str  # "" for the root
     from_end: bool  # whether it is attached to its parent's end or start
-    offset: tuple[float, float, float]  # of its start from there
+    offset: tuple[float, float, float]  # of the bone's start from that point
     heading: tuple[float, float, float]
     length: float
     radius: float
@@ -52,7 +52,7 @@ def _mirrored(bone: WalkerBone, side: str) -> WalkerBone:
     sign = 1.0 if side == "left" else -1.0
     parent = f"{side} {bone.parent}" if bone.parent not in {"chest", "pelvis"} else bone.parent
     (x, y, z), (hx, hy, hz) = bone.offset, bone.heading
-    # The sides swing against each other.
+    # The sides swing in opposite phase.
     offset, heading = (x, sign * y, z), (hx, sign * hy, hz)
     return replace(
         bone, name=f"{side} {bone.name}", parent=parent, offset=offset, heading=heading, swing=sign * bone.swing
@@ -66,7 +66,7 @@ STEPS = 1.0  # double steps a second
 
 
 class Crowd:
-    """Humanoids that walk over a field, each with its own size, posture and phase; times in seconds.
+    """Humanoids that walk across a field, each with its own size, posture and phase; times in seconds.
 
     All coordinates and radii are float32 numbers, so that no engine rounds them.
     """
@@ -131,12 +131,12 @@ class Segments(NamedTuple):
     ends: Float64Array
 
     def first(self, n: int) -> "Segments":
-        """The first n of them."""
+        """The first n segments."""
         return Segments(self.starts[:n], self.ends[:n])
 
 
 def cast_limbs(world: HitWorld, segments: Segments, threads: int = 1) -> Int32Array:
-    """The closest limb of each segment, no other field computed."""
+    """The closest limb of each segment; no other field is computed."""
     return world.cast_segments(*segments, threads=threads).limb
 
 
@@ -150,9 +150,9 @@ class Workload:
     field: float = 0.0  # metres, side of the square the characters walk on
     most_limbs: int | None = None
     seed: int = 1
-    eye_height: float = 1.5  # metres; rays across the field start at it
+    eye_height: float = 1.5  # metres; start height of rays across the field
     steepest: float = 0.12  # rad, up or down, of such rays
-    camera: bool = False  # rays are an image of the field instead, row by row
+    camera: bool = False  # whether rays are instead a camera's image of the field, row by row
 
     def limbs(self, frame: int = 0) -> Limbs:
         """The limbs in a frame of the animation."""
@@ -171,7 +171,7 @@ class Workload:
         return Segments(starts, ends)
 
     def _around(self, limbs: Limbs, rng: Generator, n: int) -> Segments:
-        """From 2 to 6 m away, through a random point of the box around the limbs."""
+        """Segments from 2 to 6 m away through a random point of the box around the limbs."""
         low = np.minimum(limbs.p1, limbs.p2).min(axis=0) - limbs.radius.max()
         high = np.maximum(limbs.p1, limbs.p2).max(axis=0) + limbs.radius.max()
         starts = 0.5 * (low + high) + rng.uniform(2.0, 6.0, (n, 1)) * _unit(rng.standard_normal((n, 3)))
@@ -179,7 +179,7 @@ class Workload:
         return Segments(_on_grid(starts), _on_grid(starts + CLOSE_RANGE * heading))
 
     def _across(self, _: Limbs, rng: Generator, n: int) -> Segments:
-        """From anywhere on the field at eye height, in any direction, nearly level."""
+        """Nearly level segments in any direction, from anywhere on the field at eye height."""
         starts = np.concatenate([rng.uniform(0.0, self.field, (n, 2)), np.full((n, 1), self.eye_height)], axis=1)
         azimuth, elevation = rng.uniform(0.0, 2 * np.pi, n), rng.uniform(-self.steepest, self.steepest, n)
         level = np.cos(elevation)
@@ -187,7 +187,7 @@ class Workload:
         return Segments(_on_grid(starts), _on_grid(starts + CROWD_RANGE * heading))
 
     def _image(self, _: Limbs, __: Generator, n: int) -> Segments:
-        """From one camera to the points of a grid on the field, row by row: neighbours are almost parallel."""
+        """Segments from one camera to the points of a grid on the field, row by row: neighbours are almost parallel."""
         columns = ceil(sqrt(IMAGE_ASPECT * n))
         row, column = np.divmod(np.arange(n), columns)
         targets = np.stack([self.field * column / columns, self.field * row * columns / n, np.full(n, 0.5)], axis=1)
@@ -209,7 +209,7 @@ WORKLOADS = {
 
 
 def crowd_of(limbs: int, seed: int = 1) -> Workload:
-    """A workload with so many limbs at the density of W3."""
+    """A workload with this number of limbs at the density of W3."""
     characters = -(-limbs // LIMBS)
     side = float(np.sqrt(AREA_PER_CHARACTER * max(characters, 2)))
     return Workload(f"{limbs} limbs", f"{limbs:,} limbs", max(characters, 2), side, most_limbs=limbs, seed=seed)

@@ -1,7 +1,7 @@
-"""Bones: the rotation of a quaternion of any length, points carried from a bone's frame, bones between two poses.
+"""Bones: the rotation of a quaternion of any length, points transformed by a bone, bones between two poses.
 
-Rotations and points stay in double-double until the last sum, so that a carried point is within 0.51 ulp of the real
-one, by the largest coordinate of bone and point (`docs/numerics.md`, "Poses"): a float64 rotation would cost ten.
+Rotations and points stay in double-double until the last sum, so that a transformed point is within 0.51 ulp of the
+exact one, by the largest coordinate of bone and point (`docs/numerics.md`, "Poses"); a float64 rotation would cost ten.
 """
 
 from typing import NamedTuple, TypeAlias
@@ -11,7 +11,7 @@ from cylcollide.runtime.compile import inlined
 from cylcollide.runtime.simd import Real, absolute, fused_multiply_add, larger, select, square_root
 
 Quaternion: TypeAlias = tuple[Real, Real, Real, Real]
-"""Components x, y, z, w; of any length but 0 where nothing else is said."""
+"""Components x, y, z, w; of any length but 0 unless stated otherwise."""
 
 LARGE, SMALL = 2.0**150, 2.0**-150
 SHRINK, GROW = 2.0**-300, 2.0**300
@@ -61,7 +61,7 @@ def length_of(q: Quaternion) -> Real:
 
 @inlined
 def normalised(q: Quaternion) -> Quaternion:
-    """The quaternion of length 1, of one whose largest component is from 2**-400 to 2**402."""
+    """The quaternion divided by its length; its largest component must be from 2**-400 to 2**402."""
     length = length_of(q)
     return q[0] / length, q[1] / length, q[2] / length, q[3] / length
 
@@ -133,7 +133,7 @@ def _row_times(row: DoubleDoubleVector, v: Vector, origin: Real) -> Real:
 
 @inlined
 def carried(rotation: Rotation, origin: Vector, v: Vector) -> Vector:
-    """A point of a bone's frame in the world, where the bone's origin is; a vector, if the origin is zero."""
+    """A point of a bone's frame in world coordinates, given the bone's origin there; a vector if the origin is zero."""
     return (
         _row_times(rotation.x, v, origin[0]),
         _row_times(rotation.y, v, origin[1]),
@@ -154,7 +154,7 @@ def into_bone(rotation: Rotation, v: Vector) -> Vector:
 
 @inlined
 def between(a: Real, b: Real, alpha: Real) -> Real:
-    """The number between a and b."""
+    """The linear interpolation from a to b."""
     return (1.0 - alpha) * a + alpha * b
 
 
@@ -166,7 +166,7 @@ def per_length(q: Quaternion) -> Real:
 
 @inlined
 def turned_between(a: Quaternion, per_a: Real, b: Quaternion, per_b: Real, alpha: Real) -> Quaternion:
-    """Normalised linear interpolation the short way, not yet normalised, given both and their `per_length`.
+    """Linear interpolation of two quaternions the short way, given their `per_length`; the result is not normalised.
 
     Within 0.01° of spherical interpolation for turns of 20°. The length of the result is at least √½.
     """
@@ -177,23 +177,23 @@ def turned_between(a: Quaternion, per_a: Real, b: Quaternion, per_b: Real, alpha
 
 @inlined
 def number_between(a: Real, b: Real, alpha: Real) -> Real:
-    """A number between two ticks; at both ends those themselves."""
+    """A number interpolated between two ticks; exactly a or b at the ends."""
     return select(alpha == 0.0, a, select(alpha == 1.0, b, between(a, b, alpha)))
 
 
 @inlined
 def vector_between(p: Vector, q: Vector, alpha: Real) -> Vector:
-    """The vector between two; at both ends these themselves."""
+    """A vector interpolated between two; exactly p or q at the ends."""
     return number_between(p[0], q[0], alpha), number_between(p[1], q[1], alpha), number_between(p[2], q[2], alpha)
 
 
 @inlined
-def turn_between(p: Quaternion, per_p: Real, q: Quaternion, per_q: Real, alpha: Real) -> Quaternion:
-    """How a bone is turned between two ticks, given both turns and one over their lengths; at both ends these."""
-    r, stays, arrives = turned_between(p, per_p, q, per_q, alpha), alpha == 0.0, alpha == 1.0
+def orientation_between(p: Quaternion, per_p: Real, q: Quaternion, per_q: Real, alpha: Real) -> Quaternion:
+    """A bone's orientation between two ticks, given both and one over their lengths; exactly p or q at the ends."""
+    r, at_start, at_end = turned_between(p, per_p, q, per_q, alpha), alpha == 0.0, alpha == 1.0
     return (
-        select(stays, p[0], select(arrives, q[0], r[0])),
-        select(stays, p[1], select(arrives, q[1], r[1])),
-        select(stays, p[2], select(arrives, q[2], r[2])),
-        select(stays, p[3], select(arrives, q[3], r[3])),
+        select(at_start, p[0], select(at_end, q[0], r[0])),
+        select(at_start, p[1], select(at_end, q[1], r[1])),
+        select(at_start, p[2], select(at_end, q[2], r[2])),
+        select(at_start, p[3], select(at_end, q[3], r[3])),
     )

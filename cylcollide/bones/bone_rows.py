@@ -13,7 +13,7 @@ ALL_EIGHT = 255
 """The mask of eight truths that all hold."""
 
 EIGHT = np.arange(LANES, dtype=np.int32)
-"""Characters or matrices that are posed side by side."""
+"""Indices of the characters or matrices that are posed side by side."""
 
 
 @inlined

@@ -34,7 +34,7 @@ def _pose_character(
 ) -> bool:
     """Write the bones of one character; returns whether all its numbers are accepted, and all bones in range.
 
-    A root's parent is the character itself, which stands where the first root is, as it is turned.
+    A root's parent is the character itself, at the position `root` with the orientation `root_turn`.
     """
     valid = in_range(root) & is_quaternion(root_turn)
     for bone in range(joints.shape[0]):
@@ -102,8 +102,8 @@ def pose_bones(
 ) -> int:
     """Write the bones of k characters in the world: positions and orientations of length 1, (k, bones, ...).
 
-    Returns the first character with numbers that are not accepted, or a bone beyond 2**500; -1 if there is none. The
-    results of it and of later ones have no meaning.
+    Returns the first character with numbers that are not accepted, or a bone beyond 2**500; -1 if there is none. Its
+    results and those of later characters are undefined.
 
     Parents (bones,) precede their children; -1 is a root. The first root is at `root_positions` (k, 3), the character
     turned by `root_orientations` (k, 4). Each bone is at an offset in its parent's frame, a root in that of the

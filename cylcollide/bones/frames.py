@@ -16,10 +16,10 @@ from cylcollide.runtime.simd import square_root
 class Followers(NamedTuple):
     """The bones of a rig that follow a motion. Never changed once in use."""
 
-    source: Column[np.int32]  # (bones,): the bone of the motion that a bone follows; 0, the root, and less: none
+    source: Column[np.int32]  # (bones,): the bone of the motion that each bone follows; none if 0, the root, or less
     rest: Quaternions  # (bones, 4): the joints of those that follow none
     undone: Quaternions  # (1, 4): turn of the bone that follows the root, to be undone in the rig's root; or (0, 4)
-    shift: Vectors  # (1, 3): where that bone is, seen from the rig's root; or (0, 3)
+    shift: Vectors  # (1, 3): position of that bone relative to the rig's root; or (0, 3)
 
 
 @inlined
@@ -69,7 +69,7 @@ def pose_frames(
     roots: Quaternions,
     joints: Blocks[np.float64],
 ) -> None:
-    """Write k poses of a rig, as `pose_bones` takes them, at shares of the way from a first frame to a second.
+    """Write k poses of a rig, as `pose_bones` takes them, interpolated by shares from a first frame to a second.
 
     The frames of a motion of b bones are `ways` of the root, (frames, 3), and `turns` of each bone in the frame of its
     parent, the root first, (frames, b, 4), of length 1. Results are the root's positions (k, 3) and turns (k, 4), and

@@ -1,6 +1,6 @@
 """Matrices to poses: the quaternion of a rotation matrix, and positions and orientations of many transforms.
 
-Operations are IEEE's in the order in which they stand, with the same bits one by one and in batches.
+Operations are IEEE's in the order written, so that single matrices and batches give the same bits.
 """
 
 from typing import TypeAlias
@@ -20,7 +20,7 @@ Matrix: TypeAlias = tuple[Vector, Vector, Vector]
 """Three columns."""
 
 WITH_LAST_ROW, LAST = 16, 15
-"""Numbers of a matrix that has 0, 0, 0, 1, too; and which of them is the 1."""
+"""Numbers of a matrix that includes the last row 0, 0, 0, 1; and the index of its 1."""
 
 
 @inlined
@@ -67,8 +67,8 @@ def quaternion_of(m: Matrix) -> Quaternion:
 def turn_matrices(matrices: Blocks[np.float64], orientations: Quaternions, is_checked: bool) -> int:
     """Write the unit quaternions (n, 4) of n rotation matrices (n, 3, 3).
 
-    Returns, if they are to be checked, the first that is no rotation of accepted numbers; -1 if there is none. The
-    results of it and of later ones have no meaning then.
+    If `is_checked`, returns the first that is not a rotation of accepted numbers; -1 if there is none. Its results and
+    those of later ones are undefined then.
     """
     for i in range(matrices.shape[0]):
         m = matrices[i]
@@ -141,8 +141,8 @@ def pose_matrices(
     A matrix is a row, (n, 12) or (n, WITH_LAST_ROW): the next row of a matrix is `down` numbers further on, the next
     column `right`.
 
-    Returns the first that is not a rotation and a translation of accepted numbers; -1 if there is none. The results
-    of it and of later ones have no meaning.
+    Returns the first that is not a rotation and a translation of accepted numbers; -1 if there is none. Its results
+    and those of later ones are undefined.
     """
     n, i = positions.shape[0], 0
     while i + LANES <= n and _pose_eight(matrices, down, right, i, positions, orientations):

@@ -30,9 +30,9 @@ class RigRows(NamedTuple):
 
 @inlined
 def is_placed(local1: Vector, local2: Vector, a: Vector, b: Vector) -> Truth:
-    """Whether a limb with these ends in its bone's frame is one from a to b: in range, and with an axis if it has one.
+    """Whether a limb with these local ends is valid from a to b: in range, and with an axis unless the ends are equal.
 
-    Where both ends are the same, as of a sphere, they have the same bits after the same operations.
+    Equal ends, as of a sphere, stay bit-equal, since they undergo the same operations.
     """
     has_none = (local1[0] == local2[0]) & (local1[1] == local2[1]) & (local1[2] == local2[2])
     least = select(has_none, 0.0, SMALLEST_SIZE)
@@ -40,7 +40,7 @@ def is_placed(local1: Vector, local2: Vector, a: Vector, b: Vector) -> Truth:
 
 
 class Parts(NamedTuple):
-    """One column for each kind of rows that characters have: where theirs begin, or which ones are meant."""
+    """One column for each kind of rows: where those of each character begin, or the indices of some of them."""
 
     rows: Column[np.int32]  # of limbs
     boxes: Column[np.int32]
@@ -48,7 +48,7 @@ class Parts(NamedTuple):
 
 
 class Bones(NamedTuple):
-    """Bones in the world: any numbers."""
+    """Bones in the world; their numbers need not be accepted ones."""
 
     positions: Vectors  # (·, 3)
     orientations: Quaternions  # (·, 4): quaternions x, y, z, w
@@ -64,7 +64,7 @@ class Placed(NamedTuple):
 
 @compiled
 def place_character(rig: RigRows, count: int, bones: Bones, first: Parts, c: int, placed: Placed) -> bool:
-    """Write the limbs of character c; returns whether they are limbs, and all its bones have accepted numbers."""
+    """Write the limbs of character c; returns whether they are valid, and all its bones have accepted numbers."""
     (positions, orientations), valid = bones, True
     bone0, row0, box0 = first.bones[c], first.rows[c], first.boxes[c]
     for bone in range(bone0, bone0 + count):
@@ -125,7 +125,7 @@ def place_limbs(rig: RigRows, count: int, bones: Bones, first: Parts, placed: Pl
     """Write the limbs of k characters of one rig, with `count` bones each.
 
     Returns the first character with a number of a bone out of range, with an end of a limb beyond 2**500, or with an
-    axis that has become too short; -1 if there is none. The results of it and of later characters have no meaning.
+    axis that has become too short; -1 if there is none. Its results and those of later characters are undefined.
     """
     c = 0
     while c + LANES <= first.rows.size and _place_eight(rig, count, bones, first, c, placed):
@@ -144,13 +144,13 @@ class StackedRigs(NamedTuple):
     """The rows of several rigs, one rig after another."""
 
     limbs: RigRows
-    first_limb: Column[np.int64]  # (rigs + 1,): where those of each begin
+    first_limb: Column[np.int64]  # (rigs + 1,): where the limbs of each begin
     first_box: Column[np.int64]  # (rigs + 1,)
-    bones: Column[np.int64]  # (rigs,): how many each has
+    bones: Column[np.int64]  # (rigs,): number of bones of each
 
 
 def stacked_rigs(rows: Sequence[RigRows], bones: Sequence[int]) -> StackedRigs:
-    """The rows of these rigs, which have so many bones."""
+    """The rows of these rigs, stacked; `bones` has the number of bones of each."""
     limbs = RigRows(*(frozen(np.concatenate(columns)) for columns in zip(NO_LIMBS, *rows, strict=True)))
     first_limb, first_box = np.zeros((2, len(rows) + 1), np.int64)
     np.cumsum([len(rig.bone) for rig in rows], out=first_limb[1:])

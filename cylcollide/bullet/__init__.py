@@ -1,10 +1,10 @@
-"""A drop-in replacement for PyBullet's ray tests, exact, on the shapes of a live client; and a body of it as a rig.
+"""Exact drop-in replacements for PyBullet's ray tests on a live client, and a client's bodies as rigs.
 
 `Mirror(client)` reads the bodies of a client, follows their poses, and has `rayTest` and `rayTestBatch` with PyBullet's
 arguments and result tuples. `with patched():` puts these in the place of PyBullet's own for a program that is not
-edited. `rig_of(client, body)` is a body as a `Rig`, and `poses_of(client, body)` where its bones
-are. `draw_rewound(client, history, time)` shows the limbs of a `PoseHistory` at a time beside those of now. Importing
-this needs no PyBullet; calling them does. PyBullet's own functions are bound now, before a program replaces them.
+edited. `rig_of(client, body)` returns a body as a `Rig`, `poses_of(client, body)` the present poses of its bones.
+`draw_rewound(client, history, time)` draws the limbs of a `PoseHistory` at a time beside the present ones. Importing
+this does not need PyBullet; the functions do. The import binds PyBullet's functions, before a program replaces them.
 """
 
 from contextlib import suppress

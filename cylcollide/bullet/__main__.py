@@ -18,20 +18,20 @@ from cylcollide.bullet.poses import in_world, link_frames
 from cylcollide.bullet.tuples import MISS, RayTestResult
 
 LIMIT = "limit"
-"""The cause of rays that PyBullet does not answer: it takes 16,383 in a call."""
+"""The cause of rays that PyBullet does not answer: it takes at most 16,383 in a call."""
 
 
 FEW = 5
-"""So many rays that differ are named."""
+"""How many rays with different answers are printed."""
 
 
 class ProgramComparison:
-    """Asks PyBullet the same, and counts answers that differ by body or link, by cause, and names the first."""
+    """Repeats each call in PyBullet, counts the answers that differ in body or link by cause, and lists the first."""
 
     def __init__(self) -> None:
         self.rays, self.calls, self.causes = 0, 0, Counter[str]()
         self.first: list[str] = []
-        self.same, self.apart, self.farthest = 0, 0, 0.0  # hits of one link, those too far apart, by how many metres
+        self.same, self.apart, self.farthest = 0, 0, 0.0  # hits of one link, how many apart, largest in metres
 
     def __call__(self, mirror: Mirror, given: dict[str, Any], ours: tuple[RayTestResult, ...]) -> None:
         """Compare one call."""
@@ -52,7 +52,7 @@ class ProgramComparison:
         if rows:
             starts, ends = starts[rows], ends[rows]
             body, link = given.get("parentObjectUniqueId", -1), given.get("parentLinkIndex", -1)
-            if body >= 0:  # both ends are in its frame
+            if body >= 0:  # both ends are in the frame of that body
                 frame = link_frames(mirror._client, {body: [link]})[0]
                 starts, ends = in_world(frame, starts), in_world(frame, ends)
             causes = causes_of(mirror, starts, ends, [ours[i] for i in rows], [theirs[i] for i in rows])
@@ -99,19 +99,19 @@ def main() -> None:
         parser.error(f"{options.program}: expected a Python file")
     sys.argv = sys.argv[sys.argv.index(options.program) :]
     sys.path[0] = str(Path(options.program).resolve().parent)
-    try:  # for good: threads may outlive this one
+    try:  # never undone: threads may outlive this one
         patching.patch(mesh=options.mesh, inside=options.inside, tolerance=options.tolerance)
     except ValueError as error:
         parser.error(str(error))
     if options.compare:
         comparison = ProgramComparison()
         patching.observers.append(comparison)
-        atexit.register(lambda: print(comparison, file=sys.stderr))  # runs after those of the program
+        atexit.register(lambda: print(comparison, file=sys.stderr))  # runs after the program's own exit handlers
     _run(Path(options.program).absolute())
 
 
 def _run(program: Path) -> None:
-    """Run a file as `__main__`, which stays that: its threads, and what runs at exit, look names up there."""
+    """Run a file as `__main__`, permanently: its threads and exit handlers look names up there."""
     main = sys.modules["__main__"] = ModuleType("__main__")
     main.__file__ = str(program)
     exec(compile(program.read_bytes(), program, "exec"), vars(main))  # the user's program

@@ -1,4 +1,4 @@
-"""Arguments as PyBullet takes them, checked: ValueError where PyBullet raises TypeError or OverflowError, or misses."""
+"""Checks of PyBullet's arguments: ValueError where PyBullet raises TypeError or OverflowError, or reports a miss."""
 
 from __future__ import annotations
 
@@ -15,22 +15,22 @@ from cylcollide.bullet.tuples import read_rows
 from cylcollide.query.request import as_pairs
 
 SMALLEST, LARGEST = -(2**31), 2**31 - 1
-"""What PyBullet's own integers hold."""
+"""The range of PyBullet's integers."""
 
 BULLET: Final = "bullet"
 MirrorInside: TypeAlias = InsidePolicy | Literal["bullet"]
-"""What a ray does with a shape that it starts in."""
+"""How a ray treats a shape in which it starts."""
 
 
 RayOptions: TypeAlias = tuple[int, int, int]
-"""Of a ray test: threads, below 1 the number of processors; 32 layers; number of the hit, from 0, below 0 the first."""
+"""Threads (below 1: the number of processors), mask of 32 layers, and number of the hit from 0 (below 0: the first)."""
 
 
 ONE, NOT_GIVEN, NO_EPSILON = 1, -1, -1.0
-"""Options of `rayTestBatch` that are not given: these very objects are not checked, which takes a while."""
+"""Default values of `rayTestBatch`. They are compared by identity, and then not checked, because checks are slow."""
 
 PLAIN: Final[RayOptions] = 1, ALL_LAYERS, -1
-"""The options of a ray test of which none is given."""
+"""The options of a ray test without any given."""
 
 BASE_OF_NONE: Final = BodyLink(-1, -1)
 """No body: rays are in the frame of the world."""
@@ -46,7 +46,7 @@ def ray_options(threads: int, mask: int, number: int, client: int | None, own: i
 def batch_options(
     threads: int, body: int, link: int, number: int, mask: int, epsilon: float, client: int | None, own: int
 ) -> tuple[RayOptions, BodyLink]:
-    """The options of a batch, and body and link in whose frame the rays are, checked."""
+    """The checked options of a batch, and the body and link whose frame the rays are in."""
     options = ray_options(threads, mask, number, client, own)
     parent = BodyLink(integer(body, "parentObjectUniqueId"), integer(link, "parentLinkIndex"))
     real(epsilon, "fractionEpsilon")
@@ -89,12 +89,12 @@ def check_inside(value: Any) -> None:
 
 
 def growth(value: Any, name: str) -> float:
-    """A length from 0 on; ValueError for all else."""
+    """A length of at least 0; ValueError for all else."""
     return float(validate.sizes_or_zero(validate.per_row(value, name, 1), name)[0])
 
 
 def are_rows(values: Any) -> bool:
-    """Whether these may be vectors to PyBullet: arrays of numbers, lists or tuples, but not of numbers themselves."""
+    """Whether PyBullet may read the values as vectors: an array of numbers, or a list or tuple of sequences."""
     if isinstance(values, np.ndarray):
         return bool(values.dtype != object)
     return isinstance(values, (list, tuple)) and (not values or hasattr(values[0], "__len__"))
@@ -115,19 +115,19 @@ def vectors(values: ArrayLike, name: str, rows: int | None = None) -> Float64Arr
     return found
 
 
-AskedSegments: TypeAlias = tuple[Float64Array, Float64Array, int, int | None]
+SegmentArguments: TypeAlias = tuple[Float64Array, Float64Array, int, int | None]
 """Starts and ends, (n, 3) each, mask and threads; not yet checked."""
 
 
 def mirror_segments(
     starts: ArrayLike, ends: ArrayLike, mask: int = ALL_LAYERS, threads: int | None = None
-) -> AskedSegments:
-    """Segments, one of either for all."""
+) -> SegmentArguments:
+    """Segments; one start or one end may stand for all."""
     return (*as_pairs(starts, ends, ("starts", "ends")), mask, threads)
 
 
 def mirror_casts(
     starts: ArrayLike, ends: ArrayLike, mask: int = ALL_LAYERS, threads: int | None = None, *, radius: ArrayLike = 0.0
-) -> tuple[AskedSegments, ArrayLike]:
-    """Segments, and how thick they are."""
+) -> tuple[SegmentArguments, ArrayLike]:
+    """Segments and their radii."""
     return mirror_segments(starts, ends, mask, threads), radius

@@ -1,18 +1,18 @@
-"""The loops over segments and boxes: which segments enter any box, of a tree or of a few."""
+"""Loops over segments and boxes: which segments enter any box of a tree, or any of a few boxes."""
 
 import numpy as np
 
 from cylcollide._types import Column, Float64Array, Rows, Vectors
 from cylcollide.bvh.layout import Tree
-from cylcollide.bvh.traverse import NO_FURTHER, local_ray, stack_in, visit_on_ray
+from cylcollide.bvh.traverse import END_OF_TRAVERSAL, local_ray, stack_in, visit_on_ray
 from cylcollide.kernels.ray import as_vector, make_ray, subtract
 from cylcollide.runtime.compile import compiled_loop, inlined
 
 
 @inlined
 def _stop(_query: None, _item: int, _found: bool) -> tuple[bool, float]:
-    """Go no further than to the first box."""
-    return True, NO_FURTHER
+    """Stop at the first box."""
+    return True, END_OF_TRAVERSAL
 
 
 @compiled_loop
@@ -26,8 +26,8 @@ def entering_rows(
 ) -> int:
     """Write the rows of segments (n, 3), (n, 3) that enter a box up to fraction `until` (n,); returns how many.
 
-    Boxes are those of the tree, which are larger than the ones it was built over: never smaller, by rounding. A segment
-    that is too long or too far away for float64 is taken for one that enters. `memory` as in `stack_in`; `rows` (n,).
+    The boxes of the tree contain those it was built over: rounding never makes them smaller. A segment that is too long
+    or too far away for float64 counts as entering. `memory` as in `stack_in`; `rows` (n,).
     """
     stack, count = stack_in(memory, tree.stack_size), 0
     for i in range(len(starts)):
@@ -42,12 +42,12 @@ def entering_rows(
 
 
 SLACK = 1e-12
-"""Share of the coordinates by which a box is larger, far above the rounding of the fractions at which it is entered."""
+"""Growth of a box relative to the coordinates, far above the rounding errors of entry fractions."""
 
 
 @inlined
 def enters(box: Float64Array, padding: float, starts: Float64Array, ends: Float64Array, i: int, until: float) -> bool:
-    """Whether segment i enters a box up to a fraction; True if float64 does not tell, or the box is NaN.
+    """Whether segment i enters a box up to a fraction; True if float64 cannot resolve it or the box is NaN.
 
     `box`: its low corner, then its high one, (6,), without the padding.
     """
@@ -72,7 +72,7 @@ def enters(box: Float64Array, padding: float, starts: Float64Array, ends: Float6
 def entering_any(
     boxes: Rows[np.float64], starts: Vectors, ends: Vectors, until: Column[np.float64], rows: Column[np.int64]
 ) -> int:
-    """As `entering_rows`, of boxes (k, 6), one by one; each row has the corners of one."""
+    """`entering_rows` for boxes (k, 6), tested one by one; each row has the corners of one box."""
     count = 0
     for i in range(len(starts)):
         for k in range(len(boxes)):

@@ -1,4 +1,4 @@
-"""Every shape along each ray, of a mirror: the chords of limbs, with sheets and Bullet's own hits put among them."""
+"""Every shape of a mirror along each ray: the chords of limbs, merged with sheets and Bullet's own hits."""
 
 import numpy as np
 
@@ -18,14 +18,14 @@ from cylcollide.bullet.passthrough import FRACTION
 
 
 def chords(state: MirrorState, rays: RayTest) -> MirrorChords:
-    """All chords, sorted along each ray; those of equal place by rank."""
+    """All chords, sorted along each ray; ties by rank."""
     limbs, n = len(state.limb_rank), len(rays.starts)
     of_limbs = state.world.chords_segments(
         rays.starts, rays.ends, inside=rays.inside, mask=rays.mask, threads=rays.threads
     )
     entry, leave = of_limbs.entry_fraction.copy(), of_limbs.exit_fraction
     ray, shape = of_limbs.ray, of_limbs.limb.astype(np.int64)
-    backwards = np.flatnonzero((ray[1:] == ray[:-1]) & (entry[1:] < entry[:-1])) + 1  # rounded: their order is exact
+    backwards = np.flatnonzero((ray[1:] == ray[:-1]) & (entry[1:] < entry[:-1])) + 1  # rounding; the order is exact
     for row in backwards.tolist():
         entry[row] = max(entry[row], entry[row - 1])
     columns = [(ray, shape, entry, leave, np.zeros(len(ray)))]
@@ -56,7 +56,7 @@ def _resolve_near_ties(
     order: Int64Array,
     columns: tuple[Int64Array, Int64Array, Float64Array, Float64Array],
 ) -> None:
-    """Put into exact order the rays on which a sheet is as close to another shape as rounding errors."""
+    """Sort exactly the hits of rays on which a sheet and another shape are closer than their errors."""
     ray, shape, entry, error = (column[order] for column in columns)
     limbs = len(state.limb_rank)
     bound = np.where(shape < limbs, limb_error(state, rays)[ray], error)

@@ -1,4 +1,4 @@
-"""A PyBullet client, given in any of the forms that users have it in."""
+"""A PyBullet client, given in any of the forms that programs use."""
 
 from collections.abc import Callable
 from functools import partial
@@ -10,8 +10,8 @@ import numpy as np
 from cylcollide._types import Float64Array
 
 BATCH = 16_000
-"""Rays in one call of PyBullet's `rayTestBatch`. Its limit is 16,383: of 16,384 in lists it drops the last, of as many
-in arrays all, without an error; more are an error."""
+"""Rays in one call of PyBullet's `rayTestBatch`. Its limit is 16,383: of 16,384 rays it silently drops
+the last one (lists) or all (arrays); more raise an error."""
 
 TOKEN = "cylcollide"
 """Key of the user data that identify a body: PyBullet gives the number of a removed body to the next one, and deletes
@@ -25,11 +25,11 @@ BASE = -1
 """PyBullet's link index of a body's base."""
 
 MADE_OF_SHAPES = b"link0"
-"""What PyBullet calls the base of a body that `createMultiBody` made."""
+"""PyBullet's name for the base of a body that `createMultiBody` made."""
 
 
 class BodyLink(NamedTuple):
-    """What a shape belongs to: a body and its link, -1 for the base."""
+    """The body of a shape, and its link, -1 for the base."""
 
     body: int
     link: int
@@ -50,7 +50,7 @@ class Client:
                 f"client: expected a connected PyBullet client, got {self.number}; pybullet.connect(...) returns one"
             )
         self.is_direct: bool = self.getConnectionInfo()["connectionMethod"] == pybullet.DIRECT
-        """Whether nothing but this process changes the client."""
+        """Whether only this process changes the client."""
 
     def __getattr__(self, name: str) -> Callable[..., Any]:
         return partial(getattr(self.api, name), physicsClientId=self.number)
@@ -96,7 +96,7 @@ class Client:
 
 
 def number_of(client: Any) -> int:
-    """The number of a client; ValueError for what is none."""
+    """The number of a client; ValueError for anything else."""
     number = getattr(client, "_client", client)
     if isinstance(number, bool) or not isinstance(number, (int, np.integer)):
         raise ValueError(

@@ -1,4 +1,4 @@
-"""Balls and capsules that hold the start of a ray, as Bullet answers: hit, if the ray goes towards their core.
+"""Bullet's rule for balls and capsules that contain a ray's start: they are hit if the ray goes towards their core.
 
 The core of a ball is its centre, that of a capsule its axis segment. With k the point of the core nearest to the start
 x, a segment is hit at fraction 0 if (end - x)·(x - k) < 0, with the normal (x - k) / |x - k|. The sign is exact.
@@ -15,16 +15,16 @@ from cylcollide.kernels.traits import ROUND
 from cylcollide.world import Snapshot
 
 ERROR = 64.0 * UNIT_ROUNDOFF
-"""Error of x - k in float64, relative to |x - p1| + |p2 - p1|; twice that of a chain of ten roundings a component."""
+"""Error of x - k in float64, relative to |x - p1| + |p2 - p1|; twice that of ten successive roundings per component."""
 
 NEAR_CORE = 2.0**30
-"""In errors: from so far on, the direction of x - k is right to nine digits."""
+"""Least ratio of |x - k| to its error at which the direction of x - k is right to nine digits."""
 
 
 def core_hits(
     world: Snapshot, body_links: Int32Array, starts: Float64Array, ends: Float64Array, mask: int
 ) -> dict[int, list[RayTestResult]]:
-    """What segments (n, 3), (n, 3) hit at their start, by row, in the order of limbs, which are at `body_links`."""
+    """Hits of segments (n, 3), (n, 3) at their starts, by row, in the order of limbs; `body_links` is by limb."""
     held = world.chords_segments(starts, starts, inside="hit", mask=mask)
     table = world.limbs._table
     is_round = np.isin(table.kind[held.limb], ROUND)
@@ -41,7 +41,7 @@ def _towards_core(
     starts: Float64Array, ends: Float64Array, p1: Float64Array, p2: Float64Array
 ) -> tuple[BoolArray, Float64Array]:
     """Whether each segment goes towards the core p1 p2 of its own limb, and the normals; all (n, 3)."""
-    with np.errstate(all="ignore"):  # what overflows is open
+    with np.errstate(all="ignore"):  # rows that overflow are not certain
         way, axis, out = ends - starts, p2 - p1, starts - p1
         square, along = (axis * axis).sum(axis=1), (out * axis).sum(axis=1)
         error = ERROR * (np.linalg.norm(out, axis=1) + np.linalg.norm(axis, axis=1))
@@ -55,7 +55,7 @@ def _towards_core(
 
 
 def _exactly(start: Triple, end: Triple, p1: Triple, p2: Triple) -> tuple[bool, Float64Array]:
-    """The same of one segment."""
+    """`_towards_core` for one segment, in exact arithmetic."""
     numbers = scaled_integers((*start, *end, *p1, *p2))
     at, to, first, last = (vector_of(numbers[k : k + 3]) for k in range(0, 12, 3))
     out, axis = subtract(at, first), subtract(last, first)

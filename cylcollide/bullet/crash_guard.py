@@ -1,9 +1,9 @@
 """Detection of shapes for which PyBullet's `getCollisionShapeData` crashes the process or returns noise.
 
-A capsule that MJCF gives by its two ends (`fromto`) is stored as two swept balls. PyBullet 3.2.7 reads them as a capsule,
-whose axis is then a huge index: the length comes from memory some gigabytes away, the radius from empty fields. That
-crashes, unless the process has mapped such memory, as other libraries do. A child process, which has a copy of a DIRECT
-client, makes the calls first.
+A capsule that MJCF gives by its two ends (`fromto`) is stored as two swept balls. PyBullet 3.2.7 reads them as a
+capsule, whose axis is then a huge index: the length comes from memory some gigabytes away, the radius from empty
+fields. That crashes, unless the process has mapped such memory, as other libraries do. A child process, which has a
+copy of a DIRECT client, makes the calls first.
 """
 
 import faulthandler
@@ -25,14 +25,17 @@ MARGIN = 11  # field of getDynamicsInfo
 
 KIND, SIZES = 2, 3  # fields of getCollisionShapeData
 
+EMPTY_FIELDS = (0.0, 1.0)
+"""Values of the fields that are read as radius: sizes that swept balls leave at 0, or the scale along z."""
+
 ROUNDING = 1e-6
-"""Relative error allowed to bounding boxes: Bullet's are float64 sums of a few terms, its importer's numbers float32."""
+"""Relative error allowed for bounding boxes: Bullet's are float64 sums of a few terms, its importer's are float32."""
 
 SOUND, NOISE = b".", b"?"
 """What the child process writes after a call that returned the link's shapes, and after one that returned noise."""
 
 
-def suspects(client: Client, body: int) -> list[BodyLink]:
+def links_to_check(client: Client, body: int) -> list[BodyLink]:
     """The links of a body whose margin is that of swept balls, or that show a capsule: a margin can be changed."""
     visible, body_links = _shown_as_capsules(client, body), [BodyLink(body, link) for link in client.links(body)]
     return [at for at in body_links if at.link in visible or client.getDynamicsInfo(*at)[MARGIN] in MARGINS]
@@ -62,7 +65,7 @@ def _marks_of_calls(client: Client, body_links: list[BodyLink]) -> bytes:
     for stream in filter(None, (sys.stdout, sys.stderr)):  # None if closed
         stream.flush()
     with warnings.catch_warnings():
-        warnings.simplefilter("ignore", DeprecationWarning)  # of fork beside threads: the child runs none of theirs
+        warnings.simplefilter("ignore", DeprecationWarning)  # about fork with threads: the child runs none of them
         child = os.fork()
     if child == 0:
         try:
@@ -91,14 +94,16 @@ def _call_all(client: Client, body_links: list[BodyLink], write_end: int) -> Non
             reported = client.getCollisionShapeData(*body_link)
         except client.api.error:
             reported = ()
-        os.write(write_end, SOUND if all(_fits(client, body_link, row) for row in reported) else NOISE)
+        os.write(write_end, NOISE if any(_is_noise(client, body_link, row) for row in reported) else SOUND)
 
 
-def _fits(client: Client, body_link: BodyLink, row: tuple[Any, ...]) -> bool:
-    """Whether a reported shape, if a capsule, has a radius and fits in the bounding box of its link."""
-    if row[KIND] != client.api.GEOM_CAPSULE:
-        return True
+def _is_noise(client: Client, body_link: BodyLink, row: tuple[Any, ...]) -> bool:
+    """Whether a reported capsule has the radius of an empty field and does not fit in the bounding box of its link."""
     length, radius, _ = row[SIZES]
+    if row[KIND] != client.api.GEOM_CAPSULE or radius not in EMPTY_FIELDS:
+        return False
     low, high = np.array(client.getAABB(*body_link))
     extent = (high - low) * (1.0 + ROUNDING)
-    return bool(0.0 < 2.0 * radius <= extent.min() and 0.0 <= length <= np.linalg.norm(extent) - 2.0 * radius)
+    return bool(
+        radius == 0.0 < extent.min() or 2.0 * radius > extent.min() or length > np.linalg.norm(extent) - 2.0 * radius
+    )

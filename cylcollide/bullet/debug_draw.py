@@ -1,4 +1,4 @@
-"""Wireframes for PyBullet's debug lines, and the limbs of a history in its window, beside those of now."""
+"""Wireframes for PyBullet's debug lines, and the limbs of a history drawn in its window beside the present ones."""
 
 from __future__ import annotations
 
@@ -26,7 +26,7 @@ __all__ = ["Color", "crosses", "draw_rewound", "outlines", "redraw", "sheet_outl
 
 
 def redraw(client: Client, drawn: list[int], lines: Iterable[tuple[Float64Array, Color]]) -> list[int]:
-    """Remove what was drawn, draw lines (m, 2, 3) in their colours; returns what is drawn, which only a window has."""
+    """Remove the drawn items and draw lines (m, 2, 3) in their colours; returns the new ones, none without a window."""
     for item in drawn:
         client.removeUserDebugItem(item)
     items = [
@@ -70,14 +70,13 @@ def draw_rewound(
         What `pybullet.connect` returned, a `BulletClient`, or the module `pybullet`; it need not
         have the bodies.
     history
-        Whose limbs are drawn.
+        The history whose limbs are drawn.
     time
-        When; it must be kept.
+        The time, which the history must keep.
     color, live_color
-        Of limbs then, and of limbs now; None draws none of now.
+        Colours of the limbs at that time, and of the present ones; None does not draw the latter.
     replaces
-        What an earlier call returned: its lines are drawn anew where they are needed, and taken
-        away if not.
+        The result of an earlier call: its lines are reused, and removed if there are too many.
 
     Returns
     -------

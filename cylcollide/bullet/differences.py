@@ -1,7 +1,7 @@
 """The cause of a difference between PyBullet and its mirror, in one word; `docs/bullet.md` defines the words.
 
-The exact limbs decide, with the same limbs grown by 1.05 mm (Bullet stops within 1 mm) and shrunk by half of their
-margin (which rounds edges).
+It follows from the exact limbs, from limbs grown by 1.05 mm (Bullet stops within 1 mm), and from limbs shrunk by half
+of their margin (which rounds edges).
 """
 
 from collections.abc import Sequence
@@ -24,18 +24,18 @@ NO_NUMBER = "no number"
 """The cause of hits of solids without a body number, which no mirror has."""
 
 SHELL, NEAR, END = 1.05e-3, 2e-3, 1e-5
-"""How far a limb is grown, how near two places on a ray are that PyBullet may confuse, and how far its steps go beyond
-a surface at most; in metres."""
+"""Growth of limbs, largest distance of two hits on a ray that PyBullet may confuse, and largest overshoot of its steps
+beyond a surface; in metres."""
 
 ON_PLANE = 1e-9  # metres: rounding
 
 ROUNDED, OWN_MARGIN, OWN_SHARE, MARGIN = 0.5, 0.04, 0.1, 11
-"""A margin takes 1 - 1 / sqrt 3 of itself off a corner. Bullet's own margin is so much, at most this share of the
-smallest half extent. Last, the place of the margin in `getDynamicsInfo`, 0 for a compound."""
+"""The share of a margin that corners lose (1 - 1 / sqrt 3, rounded up), Bullet's own margin, its limit as a share of
+the smallest half extent, and the index of the margin in `getDynamicsInfo`, which is 0 for a compound."""
 
 
 class Mirrored(Protocol):
-    """What a `Mirror` has."""
+    """The members of a `Mirror` that this module uses."""
 
     _client: Client
     inside: MirrorInside
@@ -76,7 +76,7 @@ def causes_of(
     limbs = true_limbs(mirror)
     exact, grown = (_crossed(mirror, one, starts, ends) for one in (limbs, limbs.inflated(SHELL)))
     small, links = exact, mirror.limb_places
-    if len(limbs):  # without what a margin takes off the edges of boxes and cylinders at most
+    if len(limbs):  # without the most that a margin removes from edges of boxes and cylinders
         margin = max(margin_of(mirror._client, limbs, i, body_link) for i, body_link in enumerate(links))
         small = _crossed(mirror, _shrunk(limbs, ROUNDED * margin), starts, ends)
     around, state = limbs.inflated(max(SHELL, mirror.tolerance)), mirror._state
@@ -134,7 +134,7 @@ def margin_of(client: Client, limbs: Limbs, limb: int, body_link: BodyLink) -> f
 
 
 def box_turns(limbs: Limbs) -> Float64Array:
-    """The orientations of boxes as quaternions (n, 4); for other shapes any."""
+    """The orientations of boxes as quaternions (n, 4); arbitrary for other shapes."""
     return of_matrices(limbs.box_axes.transpose(0, 2, 1))
 
 

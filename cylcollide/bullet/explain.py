@@ -42,9 +42,9 @@ CAUSE_NAMES = {
 """The words of `docs/bullet.md`, and the causes of `docs/causes.md` that they belong to."""
 
 NEAREST, FARTHEST, STEPS = 1e-6, 0.1, 60
-"""Least and greatest move of a ray that is tried, in metres, and how many between them."""
+"""Smallest and largest move of a ray that is tried, in metres, and the number of moves in each direction."""
 
-ROOM = 0.01  # metres around the ray: limbs that come so near are saved
+ROOM = 0.01  # metres: limbs within this distance of the ray are saved
 
 FORMAT = "cylcollide.bullet ray, 1"
 """Names the files that `RayExplanation.save` writes, with their version."""
@@ -52,14 +52,14 @@ FORMAT = "cylcollide.bullet ray, 1"
 
 @dataclass(frozen=True)
 class Move:
-    """A ray beside the given one about which both agree."""
+    """A displacement of the ray after which both answers agree."""
 
     by: Triple  # what is added to both ends
     body_link: BodyLink  # what both hit there, -1 -1 for nothing
 
     @property
     def length(self) -> float:
-        """How far, in the unit of the client."""
+        """Length of the displacement, in the unit of the client."""
         return float(np.linalg.norm(self.by))
 
 
@@ -72,20 +72,20 @@ class RayExplanation:
     ours: RayTestResult
     """The mirror's answer, a tuple of PyBullet's form."""
     theirs: RayTestResult
-    """PyBullet's."""
+    """PyBullet's answer."""
     names: dict[tuple[int, int], str]
-    """Body and link by name, of those that either answer, or `move`, has."""
+    """Names of the bodies and links in both answers and in `move`."""
     limb: int
-    """The index in `Mirror.limbs` that clearance is of: of what PyBullet hits, else of what the mirror hits, else the
-    nearest one; -1 for planes, for what is wrapped, and without limbs."""
+    """Index in `Mirror.limbs` of the limb of `clearance`: the one hit by PyBullet, else the one hit by the mirror, else
+    the nearest one; -1 for planes, for wrapped shapes, and without limbs."""
     clearance: float
-    """By how much that limb or plane must grow until the segment touches it, minus the depth of a hit; nan without."""
+    """Growth of that limb or plane at which the segment just touches it, minus the depth for a hit; nan without one."""
     word: str
     """Why body or link differ, in a word of `docs/bullet.md`; empty if they do not."""
     move: Move | None
-    """The least move that was found after which both agree, a hundredth too far at most; None without one."""
+    """The smallest move found after which both agree, at most a hundredth too long; None if none was found."""
     why: Explanation | None
-    """What decided about that limb: `Limbs.explain_segment`."""
+    """The explanation of that limb by `Limbs.explain_segment`."""
     _case: dict[str, Any] = field(repr=False, compare=False)
     """What `save` writes."""
 
@@ -104,7 +104,7 @@ class RayExplanation:
         return self.names.get(body_link, "nothing")
 
     def _said(self, answer: RayTestResult) -> str:
-        """What an answer hits, by name."""
+        """The name of the body and link that an answer hits."""
         return "a solid without a body number" if is_unnumbered(answer) else self._name(answer[:2])
 
     def __str__(self) -> str:
@@ -157,7 +157,7 @@ def explain_ray(mirror: Mirrored, start: Float64Array, end: Float64Array) -> Ray
 
 
 def _least_move(mirror: Mirrored, start: Float64Array, end: Float64Array, hit: RayTestResult) -> Move | None:
-    """The least move across the ray or along it after which both name the same body and link."""
+    """The smallest move across the ray or along it after which both answers have the same body and link."""
     along = _unit(end - start, np.array([1.0, 0.0, 0.0]))
     normal = np.array(hit[4])
     across = _unit(normal - normal @ along * along, np.cross(along, np.eye(3)[np.argmin(np.abs(along))]))
@@ -184,7 +184,7 @@ def _first_agreement(mirror: Mirrored, start: Float64Array, end: Float64Array, m
 def _clearance(
     mirror: Mirrored, start: Float64Array, end: Float64Array, body_link: BodyLink
 ) -> tuple[int, float, Explanation | None]:
-    """The limb or plane of a link that is nearest to a segment, its clearance and why; of all links for a miss."""
+    """The limb (-1: a plane) of a link nearest to a segment, its clearance and explanation; of all links for a miss."""
     state = mirror._state
     limbs = state.world.limbs
     if body_link.body < 0:
@@ -211,7 +211,7 @@ def _clearance(
 def _case(
     mirror: Mirrored, start: Float64Array, end: Float64Array, ours: RayTestResult, theirs: RayTestResult
 ) -> dict[str, Any]:
-    """The segment, and the limbs and planes that it comes near, as numbers of JSON; answers are indices of `names`."""
+    """The segment, the limbs near it and all planes as JSON values; answers are indices into `names`."""
     state, limbs, body_links = mirror._state, true_limbs(mirror), mirror.limb_places
     around = Snapshot._of(limbs.inflated(ROOM + mirror.tolerance)).chords_segments(start[None], end[None]).limb.tolist()
     chosen = [i for i, body_link in enumerate(body_links) if i in around or body_link in (ours[:2], theirs[:2])]
@@ -243,7 +243,7 @@ def _case(
 
 
 def _index(body_links: list[BodyLink], answer: RayTestResult) -> int | None:
-    """The first of the links that an answer names, -1 for a miss, None for one that is not listed."""
+    """Index of an answer's link among the links, -1 for a miss, None if it is not listed."""
     body_link = BodyLink(*answer[:2])
     return -1 if answer == MISS else body_links.index(body_link) if body_link in body_links else None
 
@@ -254,7 +254,7 @@ def _triple(vector: Float64Array) -> Triple:
 
 
 def _unit(vector: Float64Array, otherwise: Float64Array) -> Float64Array:
-    """A vector at length 1, another one in place of one without length."""
+    """The unit vector of `vector`, or of `otherwise` if `vector` is zero."""
     length = np.linalg.norm(vector)
     return np.asarray(vector / length if length > 0.0 else otherwise / np.linalg.norm(otherwise))
 

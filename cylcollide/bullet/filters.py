@@ -16,10 +16,10 @@ from cylcollide.runtime.distinct import distinct_rows
 
 DEFAULT, STATIC = 1, 2  # Bullet's default groups of moving and of static bodies
 DIRECTIONS = np.array([[3, 5, 7], [-5, 7, 3], [7, -3, 5], [-3, -5, -7], [5, -7, -3], [-7, 3, -5]]) / np.sqrt(83.0)
-MEASUREMENTS = 16  # so often at most, while other threads move what is measured
+MEASUREMENTS = 16  # most repetitions, while other threads move links
 START = 1.5  # where a probe starts and ends, in radii of a ball around the shape
 
-CROWDED = 4  # with so many hits on a probe, other probes of that place are not sent yet
+CROWDED = 4  # from this hit number on, probes are cast one at a time
 
 
 Probes: TypeAlias = tuple[Int64Array, Float64Array, Float64Array]
@@ -31,11 +31,11 @@ def filter_groups(
 ) -> dict[BodyLink, int]:
     """The filter group of every link, 0 if no ray can hit it; all groups for wrapped links, left to Bullet.
 
-    `centres` reads where the shapes are now, (n, 3). `known`: the groups of links that need not be measured.
+    `centres` reads the present centres of the shapes, (n, 3). `known`: the groups of links that need not be measured.
 
-    Bullet misses a few rays, so that a link counts as filtered only if several rays miss it. It misses every ray at a
+    Bullet misses a few rays, so a link counts as filtered only if several rays miss it. It misses every ray at a
     body made with an inertial frame of its own until a step or `performCollisionDetection` recomputes its boxes; this
-    calls the latter if any link was missed. What another thread has moved meanwhile is measured again.
+    calls the latter if any link was missed. Links that another thread moves meanwhile are measured again.
     """
     groups = np.array([known.get(link, 0) for link in shapes.body_links], dtype=np.uint32)
     used = np.unique(shapes.body_link).tolist()
@@ -93,7 +93,7 @@ def _some(probes: Probes, rows: Int64Array | BoolArray) -> Probes:
 
 
 def _hit(client: Client, shapes: Shapes, probes: Probes, mask: int) -> BoolArray:
-    """Which of these links some probe hits, be it first or behind other hits. Equal probes are one ray."""
+    """Which of these links are hit by a probe, first or behind other hits. Equal probes are cast once."""
     body_links, start, end = probes
     first, of_link = distinct_rows(np.hstack([start, end]))
     start, end = start[first], end[first]

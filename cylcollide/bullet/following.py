@@ -13,40 +13,40 @@ from cylcollide.bullet.tuples import RayTestResult
 from cylcollide.bullet.watch import LAST_CALL, Changed, Changes, filter_calls
 
 NEAR_TESTS = 8
-"""After one change, so many ray tests read the bodies near their rays alone; then a scene of all bodies pays."""
+"""How many ray tests after one change read only the bodies near their rays; then a scene of all bodies pays."""
 
 
 class Known(NamedTuple):
-    """What is known of a client. It is stored whole: threads that read the client at once store no mixture."""
+    """The last reading of a client. It is stored as a whole: concurrent readers cannot store a mixture."""
 
     scene: MirrorScene
     seen: Changed | None
-    """The last change that was noted before the scene was read; with an older scene it is older, too."""
+    """The last change that was recorded before the scene was read."""
     filter_calls: int
 
 
 class Follower:
     """The scene of a client, read when a query needs it.
 
-    `follow`: whether every query reads the client, until `follow_calls` says otherwise.
+    `follow`: whether every query reads the client, until `follow_calls` is called.
     """
 
     def __init__(self, client: Client, reader: SceneReader, inside: MirrorInside, follow: bool) -> None:
         self._client, self._reader, self._inside, self._follow = client, reader, inside, follow
         self._noted: Changes | None = None
         self._near: NearBodies | None = None
-        self._near_tests = 0, 0  # the last change of poses that was noted, and how many tests since then read no more
-        self._is_behind = False  # whether a query has read some bodies alone
+        self._near_tests = 0, 0  # the last recorded change of poses, and near tests since then
+        self._is_partial = False  # whether a query has read only some bodies
         self._is_direct, calls = client.is_direct, filter_calls()
         self._known = Known(self._reader.read(None, True), None, calls)
 
     @property
     def scene(self) -> MirrorScene:
-        """As it was last read."""
+        """The scene as it was last read."""
         return self._known.scene
 
     def follow_calls(self, noted: Changes, since: Changed | None = None) -> None:
-        """Read the client from now on only after calls that are noted there, if any were since `noted.last()`."""
+        """Read the client from now on only after calls in `noted`; `since`: its `last()` before the present scene."""
         self._noted, self._known = noted, self._known._replace(seen=since)
 
     def sync(self, filters: bool = False) -> MirrorScene:
@@ -58,7 +58,7 @@ class Follower:
         """The whole scene, read and stored."""
         calls = filter_calls()
         scene = self._reader.read(known.scene, filters or calls != known.filter_calls)
-        self._known, self._is_behind = Known(scene, seen, calls), False
+        self._known, self._is_partial = Known(scene, seen, calls), False
         if self._noted is not None:
             self._near = None  # meshes may have changed
         return scene
@@ -77,18 +77,18 @@ class Follower:
         scene = self._reader.read(known.scene, False, poses_only=True)
         if self._noted.last()[1:] != now[1:]:  # another thread has changed bodies meanwhile
             return self._read(known, now, False)
-        self._known, self._is_behind = known._replace(scene=scene, seen=now), False
+        self._known, self._is_partial = known._replace(scene=scene, seen=now), False
         return scene
 
     @property
     def whole_scene(self) -> MirrorScene:
-        """The scene that the last query answered of; read now if that query read some of the bodies alone."""
-        return self.sync_if_due() if self._is_behind else self.scene
+        """The scene of the last query; read now if that query read only some of the bodies."""
+        return self.sync_if_due() if self._is_partial else self.scene
 
     def near_answers(self, starts: Any, ends: Any, mask: int) -> list[RayTestResult] | None:
         """PyBullet's tuples for a few segments, if nothing but poses has changed since the last scene; else None.
 
-        Also None after several ray tests since one change.
+        Also None after `NEAR_TESTS` ray tests since one change.
         """
         (scene, before, calls), noted, near = self._known, self._noted, self._near
         n = len(starts) if isinstance(starts, (list, tuple)) else np.size(starts) // 3
@@ -110,11 +110,11 @@ class Follower:
             try:
                 if noted is None and not self._reader.bodies_are_those_of(scene):
                     return None
-                near = self._near = NearBodies(self._client, scene, self._inside, sees_calls=noted is not None)
+                near = self._near = NearBodies(self._client, scene, self._inside, records_calls=noted is not None)
             except (self._client.api.error, IndexError):  # a body is gone, or another one has its number
                 return None
         answers = near.answers(starts, ends, mask)
         if noted is not None and before is not None and noted.last()[1:] != before[1:]:
             return None  # another thread has changed bodies meanwhile
-        self._is_behind = self._is_behind or answers is not None
+        self._is_partial = self._is_partial or answers is not None
         return answers

@@ -4,8 +4,8 @@ PyBullet itself computes the pose; the frame of the data is kept, so the y axis 
 overlap, as the model's shapes do: the thigh reaches into the pelvis, the hand into the forearm.
 
 Between two frames of a motion positions and angles are linear and rotations follow ``getQuaternionSlerp``, the short
-way round. A motion that wraps begins again at its end, and its root moves on by the way from the first frame to the
-last with every turn, as DeepMimic's PyBullet environment has it; a motion that does not wrap stays in its first or last
+way round. A motion that wraps begins again at its end, and each cycle moves its root on by the displacement from the
+first frame to the last, as in DeepMimic's PyBullet environment; a motion that does not wrap stays in its first or last
 frame outside its duration.
 """
 
@@ -92,7 +92,7 @@ def containing_cylinder(kind: int, dimensions: tuple[float, float, float]) -> tu
 class Humanoid:
     """The character in a separate PyBullet client; a context manager.
 
-    It has m limbs: their ``names``, those of their links, and ``radius`` (m,) in metres; and ``motions`` by name.
+    It has m limbs with ``names``, those of their links, and ``radius`` (m,) in metres; and ``motions`` by name.
     """
 
     def __init__(self) -> None:
@@ -157,7 +157,7 @@ def _rotation(quaternion: tuple[float, float, float, float]) -> Float64Array:
 
 
 def _load_body(bullet: Client) -> int:
-    # PyBullet's own parser overlooks that the file ends in a zero byte.
+    # PyBullet's own parser ignores the zero byte at the end of the file.
     text = (data_folder() / "humanoid" / "humanoid.urdf").read_bytes().rstrip(b"\0")
     urdf = ElementTree.ElementTree(ElementTree.fromstring(text))
     # PyBullet prints a warning for each ball joint without an axis: give it the one it would assume.

@@ -61,12 +61,12 @@ class RayTest(NamedTuple):
     inside: InsidePolicy
     mask: int  # 32 bits
     threads: int | None
-    cores: bool = False  # whether balls and capsules that hold the start are hit as by Bullet (`core_hits`)
+    cores: bool = False  # whether balls and capsules that contain the start are hit by Bullet's rule (`core_hits`)
     radius: Float64Array = NO_RADIUS  # (n,), or (0,) if all are 0
 
 
 class MergedHits(NamedTuple):
-    """One hit a ray."""
+    """One hit per ray."""
 
     body_link: Int32Array  # (n, 2), body and link, -1 for a miss
     fraction: Float64Array  # (n,), inf for a miss
@@ -75,9 +75,9 @@ class MergedHits(NamedTuple):
 
 
 def numbered(state: MirrorState, rays: RayTest, number: int, wrapped: bool = True) -> tuple[MergedHits, Int64Array]:
-    """The hit of this number, from 0, along each ray, or a miss if there are fewer; with what Bullet hits, or not.
+    """Hit `number`, from 0, along each ray, or a miss if there are fewer; and the shapes (n,), as in `MirrorHits`.
 
-    And the shapes (n,), as in `MirrorHits`.
+    `wrapped`: whether `own_hits` are included.
     """
     chords = state.world.chords_segments(
         rays.starts, rays.ends, inside=rays.inside, mask=rays.mask, threads=rays.threads
@@ -107,7 +107,7 @@ def numbered(state: MirrorState, rays: RayTest, number: int, wrapped: bool = Tru
 
 
 def own_hits(state: MirrorState, rays: RayTest) -> dict[int, list[RayTestResult]]:
-    """The hits that follow Bullet's rules, by row: with cores, and with wrapped links."""
+    """The hits that follow Bullet's rules, by row: on cores, and on wrapped links."""
     found = core_hits(state.world, state.shape_link, rays.starts, rays.ends, rays.mask) if rays.cores else {}
     for row, hits in state.wrapped.all_hits(rays.starts, rays.ends, rays.mask).items():
         found.setdefault(row, []).extend(hits)

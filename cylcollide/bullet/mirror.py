@@ -53,7 +53,7 @@ class Mirror(MirrorPoints):
         centre, or the nearest point of the axis, with the normal from there; `limb` is -1 for such
         a hit, and it has no exit. Wrapped shapes keep Bullet's behaviour.
     tolerance
-        By how much every limb is grown, as by `Limbs.inflated`, in the unit of the client; planes
+        The growth of every limb, as by `Limbs.inflated`, in the unit of the client; planes
         become slabs of this half thickness. With 1e-3, rays that miss by 1 mm hit, as Bullet's may.
         A start in the grown solid is inside. Wrapped shapes do not grow.
     follow
@@ -79,11 +79,11 @@ class Mirror(MirrorPoints):
     ) -> None:
         arguments.check_inside(inside)
         self.tolerance = arguments.growth(tolerance, "tolerance")
-        """By how much limbs are grown."""
+        """The growth of limbs."""
         if mesh is not None and mesh not in get_args(MeshPolicy):
             raise ValueError(f"mesh: expected one of {', '.join(map(repr, get_args(MeshPolicy)))}, got {mesh!r}")
         self._client, self.inside = Client(client), inside
-        """PyBullet's functions for the client, and what a ray does with a shape that it starts in."""
+        """PyBullet's functions for the client, and the inside policy."""
         self._drawn: list[int] = []
         reader = SceneReader(self._client, mesh or "wrap", self.tolerance, warns=mesh is None)
         self._follower = Follower(self._client, reader, inside, validate.flag(follow, "follow"))
@@ -100,7 +100,7 @@ class Mirror(MirrorPoints):
 
     @property
     def limbs(self) -> Limbs:
-        """The limbs at the last `sync` or query of many rays; after queries of few rays, now.
+        """The limbs at the last `sync` or query of many rays; after a query of few rays, at present.
 
         Their names are those of body and link ("ant 3/front_left_foot"). Their masks are the filter
         groups, 0 if no ray can hit them.
@@ -138,7 +138,7 @@ class Mirror(MirrorPoints):
         Its `rayTest` and `rayTestBatch` are the mirror's. It takes the place of the client in the
         program, as a `BulletClient` would. Queries then read the client only after a call that may
         have changed an answer (`docs/bullet.md` lists them). Changes through the module or by
-        another process are not seen before the next such call or `sync`. A client other than DIRECT
+        another process are not read before the next such call or `sync`. A client other than DIRECT
         may change without calls, so every query reads it.
         """
         self._follower.follow_calls(changes_of(self._client))
@@ -189,7 +189,7 @@ class Mirror(MirrorPoints):
             0: the first shape along the ray, 1: the second … (PyBullet's are not sorted). Below 0:
             the first.
         collisionFilterMask
-            Only links whose filter group has a bit in common with it are hit.
+            Only links whose filter group has a bit in common with the mask are hit.
         fractionEpsilon
             Ignored.
         physicsClientId
@@ -224,7 +224,7 @@ class Mirror(MirrorPoints):
     def _answers(
         self, starts: Float64Array, ends: Float64Array, request: RayOptions, parent: BodyLink, names: tuple[str, str]
     ) -> list[RayTestResult]:
-        """PyBullet's tuples for segments whose numbers are not checked yet; `names`: of both, in messages."""
+        """PyBullet's tuples for segments whose numbers are not checked yet; `names`: their names in messages."""
         thread_count, mask, number = request
         scene = self._follower.sync_if_due()
         state = scene.state
@@ -244,7 +244,7 @@ class Mirror(MirrorPoints):
             raise
 
     @arguments_of(arguments.mirror_casts)
-    def cast_segments(self, request: tuple[arguments.AskedSegments, ArrayLike]) -> MirrorHits:
+    def cast_segments(self, request: tuple[arguments.SegmentArguments, ArrayLike]) -> MirrorHits:
         """The first shape along each closed segment, as arrays: at the speed of a `HitWorld`.
 
         Parameters
@@ -256,7 +256,7 @@ class Mirror(MirrorPoints):
         threads
             The number of threads; None: one per processor.
         radius
-            For thick rays, one or one per ray, as in `HitWorld.cast_segments`; planes become slabs.
+            Of thick rays, one for all or per ray, as in `HitWorld.cast_segments`; planes are slabs.
 
         Raises
         ------
@@ -267,19 +267,19 @@ class Mirror(MirrorPoints):
         return cast(*self._array_request(segments), radius, self._client)
 
     @arguments_of(arguments.mirror_segments)
-    def chords_segments(self, request: arguments.AskedSegments) -> MirrorChords:
+    def chords_segments(self, request: arguments.SegmentArguments) -> MirrorChords:
         """Every shape that each segment crosses, sorted along it; arguments as in `cast_segments`."""
         return chords(*self._array_request(request))
 
     @arguments_of(arguments.mirror_segments)
-    def occluded_segments(self, request: arguments.AskedSegments) -> BoolArray:
+    def occluded_segments(self, request: arguments.SegmentArguments) -> BoolArray:
         """Whether each segment hits anything, bool (n,); arguments as in `cast_segments`."""
         state, rays = self._array_request(request)
         if state.sheets or state.wrapped.body_links or rays.cores:
             return MirrorHits(state, rays).fraction < np.inf
         return state.world.occluded_segments(*rays[:2], inside=rays.inside, mask=rays.mask, threads=rays.threads)
 
-    def _array_request(self, request: arguments.AskedSegments) -> tuple[MirrorState, RayTest]:
+    def _array_request(self, request: arguments.SegmentArguments) -> tuple[MirrorState, RayTest]:
         """The scene, and checked rays."""
         starts, ends, mask, threads = request
         rays = self._rays(starts, ends, arguments.layers(mask, "mask"), threads)
@@ -293,7 +293,7 @@ class Mirror(MirrorPoints):
     def explain(self, start: ArrayLike, end: ArrayLike) -> RayExplanation:
         """Why PyBullet and the mirror answer a segment, start and end (3,), as they do.
 
-        `print` it, or `save` it. The search casts some hundred segments beside it in PyBullet.
+        `print` it, or `save` it. The search casts some hundred nearby segments in PyBullet.
         """
         first, last = vectors(start, "start", 1), vectors(end, "end", 1)
         return explain_ray(self, validate.in_range(first, "start")[0], validate.in_range(last, "end")[0])

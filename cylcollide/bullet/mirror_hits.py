@@ -65,7 +65,7 @@ class MirrorHits(Result):
         if state.sheets:
             fraction = self._add_sheets(fraction)
         self._own: dict[int, RayTestResult] = {}
-        """The first hits that follow Bullet's rules, by row: at starts in balls and capsules, and of its own rays."""
+        """The first hits by Bullet's rules, by row: for starts in balls and capsules, and of Bullet's own rays."""
         if rays.cores:
             rows = np.flatnonzero(self._of_limbs.started_inside)
             cores = core_hits(state.world, state.shape_link, rays.starts[rows], rays.ends[rows], rays.mask)
@@ -81,7 +81,7 @@ class MirrorHits(Result):
         self._columns = {"fraction": fraction}
 
     def _add_sheets(self, fraction: Float64Array) -> Float64Array:
-        """Put sheets before limbs; undecided rows are resolved by the exact order of all shapes."""
+        """Replace limb hits by earlier sheet hits; undecided rows are resolved by the exact order of all shapes."""
         state, rays, limb = self._state, self._rays, self._shape
         self._shape, first = found = np.empty(len(limb), np.int32), np.empty(len(limb))
         shapes = state.sheet_table, state.sheet_rank, state.world._packed[0], state.limb_rank
@@ -104,13 +104,13 @@ class MirrorHits(Result):
         return read_from_file(type(self), {name: getattr(self, name)[rows] for name in self.fields})  # type: ignore[no-any-return]
 
     def __reduce__(self) -> tuple[Any, ...]:
-        """As its columns: a client can be neither copied nor pickled."""
+        """Pickle the columns: a client can be neither copied nor pickled."""
         columns = self.to_dict() | {"rechecked": np.array(self.rechecked)}
         return read_from_file, (type(self), columns), {"_shape_asked": self._shape_asked}
 
     @property
     def rechecked(self) -> int:
-        """How often exact arithmetic decided about a ray: among the limbs, and among limbs and planes."""
+        """Number of decisions by exact arithmetic about rays: among the limbs, and among limbs and planes."""
         return self._of_limbs.rechecked + (0 if self._resolved is None else len(self._resolved[0]))
 
     @property
@@ -160,7 +160,7 @@ class MirrorHits(Result):
         return np.where(self._shape < self._limbs, self._shape, -1).astype(np.int32)
 
     def _exit(self, of_limbs: Float64Array, otherwise: Float64Array) -> Float64Array:
-        """A column of the limbs hit; elsewhere another one, NaN for what Bullet hits."""
+        """A column: `of_limbs` where a limb is hit, NaN where Bullet's own ray hits, else `otherwise`."""
         column, is_limb = otherwise.copy(), self.limb >= 0
         column[is_limb] = of_limbs[is_limb]
         column[self._own_rows] = np.nan
@@ -192,9 +192,9 @@ class MirrorHits(Result):
 class MirrorChords(Result):
     """Every shape that each segment crosses, sorted along it, in compressed rows.
 
-    Those of segment i are rows `offsets[i]:offsets[i + 1]`. `ray`, `body`, `link`, `limb` (-1 for planes and what
+    The chords of segment i are rows `offsets[i]:offsets[i + 1]`. `ray`, `body`, `link`, `limb` (-1 for planes and what
     Bullet hits; int32), `entry_fraction` and `exit_fraction` (NaN for what Bullet hits) have one entry per chord. A
-    plane's chord has no length. `chords[i]` has those of segment i alone, as `Chords`.
+    plane's chord has no length. `chords[i]` has the chords of segment i alone, as in `Chords`.
     """
 
     _what = "chords"

@@ -1,4 +1,4 @@
-"""The queries of a Mirror about points; they see its limbs, but neither planes nor wrapped shapes."""
+"""The point queries of a Mirror; they consider its limbs, but neither planes nor wrapped shapes."""
 
 from __future__ import annotations
 
@@ -23,10 +23,10 @@ class MirrorPoints(metaclass=Shown):
     @property
     @abstractmethod
     def _scene(self) -> MirrorScene:
-        """The scene that is read."""
+        """The scene as it was last read."""
 
     def _world(self) -> Snapshot:
-        """The limbs of the scene, read anew if that is due."""
+        """The limbs of the scene, which is read anew if necessary."""
         return self._follower.sync_if_due().state.world
 
     def contains_points(self, points: ArrayLike, threads: int | None = None) -> PointHits:

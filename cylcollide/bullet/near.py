@@ -1,14 +1,14 @@
-"""A few rays after a step: only the bodies that they may hit are read, placed and tested, without a tree.
+"""Tests of a few rays after a step: only the bodies that they may hit are read, placed and tested, without a tree.
 
-Of every body the frame of the base is read, or its box where the base is at the centre, which takes half the time. All
-shapes are within a distance of there, whatever the joints do: the lengths from joint to joint, and how far sliding
-joints are out. Where a ray comes that near, some links are read, so that joints hold each other one to a link that is
-read; of a body that rays have come near again and again, without a look at the box. The others are read where a ray may
-hit them. So no bound on speed is needed, nor PyBullet's boxes of links, which lag a step behind.
+The base frame of every body is read, or the base's box if the base is at its centre, which takes half the time.
+For any positions of the joints, all shapes are within a radius of that place: the lengths from joint to joint plus the
+positions of sliding joints. If a ray comes that near, some links are read, so that a joint connects each other link to
+one of them; if rays have come near a body repeatedly, this is done without reading its box. Other links are read if a
+ray may hit them. So no bound on speed is needed, nor PyBullet's boxes of links, which lag a step behind.
 
-Where calls are not seen, bodies are looked at, too: tokens of all; masses of those whose filters a change of mass would
-change, if the mask leaves out any; shapes of those that rays come near, for the box of a base is that of its shapes as
-they are now, and of all that may share a base's shape. Planes keep theirs.
+If calls are not recorded, bodies are checked for changes: tokens of all; masses of those whose filter groups depend on
+them; shapes of those that rays come near, as the box of a base is always that of its present shapes, and shapes of all
+bodies that may share a base's shape. Planes do not change their shapes.
 """
 
 from collections import deque
@@ -26,14 +26,14 @@ from cylcollide.bullet.client import BASE, Client
 from cylcollide.bullet.filters import DEFAULT, STATIC
 from cylcollide.bullet.near_bodies import NearBody, near_bodies
 from cylcollide.bullet.near_links import ARMS, LENGTHS
-from cylcollide.bullet.near_loops import MEETINGS, UNDECIDED, NearMemory, NearShapes, cast_near, enter_meshes
+from cylcollide.bullet.near_loops import LINKS_PER_RAY, UNDECIDED, NearMemory, NearShapes, cast_near, enter_meshes
 from cylcollide.bullet.near_marks import LINKS_FIRST, mark_near
 from cylcollide.bullet.passthrough import PADDING
 from cylcollide.bullet.pose_loops import BOX, PLANE, posed_memory
 from cylcollide.bullet.read_shapes import ball_radii
 from cylcollide.bullet.reader import Unchanged
 from cylcollide.bullet.scene import MirrorScene
-from cylcollide.bullet.tuples import MISS, Call, RayTestResult, hit_tuples, read_rows, read_states, return_the_same
+from cylcollide.bullet.tuples import MISS, Call, RayTestResult, hit_tuples, read_rows, read_states, results_unchanged
 from cylcollide.kernels.ray import Rays
 from cylcollide.query.loops.columns import empty_hits
 from cylcollide.query.loops.inputs import RayBatch
@@ -43,29 +43,29 @@ from cylcollide.runtime.simd import LANES
 from cylcollide.world.pose_columns import PoseMemory
 
 FEW_RAYS, MOST_RAYS, PAIRS = 128, 1024, 20_000
-"""To test so many rays, or so many pairs of a ray and a body up to the second number, takes less time than a tree."""
+"""Testing FEW_RAYS rays, or PAIRS pairs of a ray and a body (at most MOST_RAYS rays), is faster than making a tree."""
 
 _Kept: TypeAlias = tuple[NearMemory, Any, Vectors, Vectors, tuple[Any, ...], tuple[Any, ...], tuple[Any, ...]]
-"""Memory of a ray test, packed, starts, ends, and arguments: of reading bodies and links, and of making tuples."""
+"""Memory of a ray test, also packed, its starts and ends, and arguments to read bodies, read links and make tuples."""
 
 
 def few_rays(bodies: int) -> int:
-    """How many rays are few among so many bodies."""
+    """The largest number of rays for `NearBodies`, given the number of bodies."""
     return max(FEW_RAYS, min(MOST_RAYS, PAIRS // max(bodies, 1)))
 
 
 class NearBodies:
-    """The bodies of a scene, ready for rays that come near few of them.
+    """The bodies of a scene, prepared for rays that come near few of them.
 
-    `sees_calls`: whether this is dropped after calls that change more than poses; if not, bodies are looked at.
+    `records_calls`: whether this is dropped after calls that change more than poses; if not, bodies are checked.
     """
 
-    def __init__(self, client: Client, scene: MirrorScene, inside: MirrorInside, sees_calls: bool) -> None:
+    def __init__(self, client: Client, scene: MirrorScene, inside: MirrorInside, records_calls: bool) -> None:
         shapes, state, self._client, self.scene, self.lengths = scene.shapes, scene.state, client, scene, LENGTHS[0]
         self._policy, self._cores = validate.policy("ignore" if inside == BULLET else inside), inside == BULLET
         beyond = np.linalg.norm(shapes.position, axis=1) + ball_radii(shapes.kind, shapes.size)
         is_limb, is_box = shapes.kind != PLANE, shapes.kind == BOX
-        found = near_bodies(client, scene, np.where(is_limb, beyond, 0.0), self.lengths, sees_calls)
+        found = near_bodies(client, scene, np.where(is_limb, beyond, 0.0), self.lengths, records_calls)
         first_link = _starts([len(one.first) + len(one.rest) for one in found], len(found))
         first_rest = first_link[:-1] + np.array([len(one.first) for one in found], np.int64)
         first_box = _starts([len(one.wrapped) for one in found])
@@ -94,22 +94,22 @@ class NearBodies:
             shapes.kind, shapes.size, shapes.position, shapes.rotation,
             state.sheet_table, state.sheet_rank, state.limb_rank, state.shape_link,
         )  # fmt: skip
-        looked_at = {one.body for one in found if one.is_looked_at}
+        looked_at = {one.body for one in found if one.is_checked_if_near}
         known, count = scene.reading.bodies, (client.api.getNumBodies, (client.number,))
         self._unchanged: list[Callable[[], bool]] = [
-            partial(return_the_same, ((*count, len(known)),))
-            if sees_calls
+            partial(results_unchanged, ((*count, len(known)),))
+            if records_calls
             else Unchanged(client, known, masses, known.keys() - looked_at).holds
             for masses in _masses(scene)
         ]
-        """For rays that hit all groups, and for others."""
-        self._set_calls(found, sees_calls)
+        """The check for rays that hit all groups, and the one for other rays."""
+        self._set_calls(found, records_calls)
         self._packed, self._has_boxes, self._count = pack(self._shapes), box_reach.size > 0, len(known)
         self._bodies = partial(count[0], *count[1])
         self._kept = deque[_Kept](maxlen=2)
 
-    def _set_calls(self, found: list[NearBody], sees_calls: bool) -> None:
-        """What reads the bodies: calls, and the rows that they fill; two a body, of which loops choose one or none."""
+    def _set_calls(self, found: list[NearBody], records_calls: bool) -> None:
+        """Make the calls that read the bodies, with the rows that they fill; loops choose one of two per body."""
         api, number, own = self._client.api, self._client.number, self._shapes
         first_link, first_rest = own.first_link.tolist(), own.first_rest.tolist()
         first_box, first_slide = own.first_box.tolist(), own.first_slide.tolist()
@@ -118,11 +118,11 @@ class NearBodies:
         self._rest, self._slides, self._boxes = list[Call](), list[Call](), list[list[Call]]()
         of_bases = [(api.getCollisionShapeData, (one.body, BASE, number), one.base) if one.base is not None else None
                     for one in found]  # fmt: skip
-        self._of_bases = () if sees_calls or not any(of_bases) else tuple(of_bases)
+        self._of_bases = () if records_calls or not any(of_bases) else tuple(of_bases)
         for b, one in enumerate(found):
             base = api.getBasePositionAndOrientation, (one.body, number), b
             first = (api.getLinkStates, (one.body, one.first, 0, 1, number), first_link[b]) if one.first else None
-            late = one.body, one.rest, 0, int(not one.first), number  # the first read has followed the joints to all
+            late = one.body, one.rest, 0, int(not one.first), number  # forward kinematics, if the first read had none
             self._places.append((None, first if one.is_bare else base) if one.is_centred else (base, base))
             self._base_boxes.append(((api.getAABB, (one.body, BASE, number), b) if one.is_centred else None, None))
             self._bases.append((None, base))
@@ -134,18 +134,18 @@ class NearBodies:
                                 for k, (_, link) in enumerate(one.wrapped, first_box[b])])  # fmt: skip
 
     def suits(self, scene: MirrorScene) -> bool:
-        """Whether the scene has these shapes, these filters, and these planes in their places."""
+        """Whether the scene has the same shapes and filters, and the same planes in the same places."""
         own = self.scene
         return own is scene or (own.shapes is scene.shapes and own.state.sheets is scene.state.sheets)
 
     def _memory(self) -> _Kept:
-        """New memory for one ray test, the same for loops, and what functions take that read and write it."""
+        """New memory for one ray test, also packed for loops, and arguments of the functions that fill and read it."""
         layout, count = self.scene.state.world._layout, len(self._links)
         few, eights = few_rays(self._count), -(-count // LANES) * LANES
         columns = PoseMemory(layout.rows, layout.boxes, 0, 0).columns
         table = columns.table(layout)
         frames = np.tile([0.0] * 6 + [1.0], (len(self._shapes.ball), 1))
-        frames[self._shapes.plane_at] = nan  # no plane is here before it was read
+        frames[self._shapes.plane_at] = nan  # NaN until the plane is read
         made = posed_memory(len(self._at), columns)
         boxes, rays = np.zeros((len(self._shapes.box_reach), 6)), np.empty((4, few, 3))
         segments = Rays(rays[0], rays[1], True, validate.NO_LIMIT, validate.NO_RADIUS)
@@ -157,7 +157,7 @@ class NearBodies:
             np.empty((few, eights // LANES), np.int64), np.zeros((count, 6)), np.full((6, eights), inf),
             np.zeros((4, len(frames) + LANES)), np.empty(count, np.int64), np.empty(count, np.int64),
             np.empty(count, np.int64),
-            np.zeros(len(frames), bool), np.zeros(len(frames), bool), np.empty((few * MEETINGS, 2), np.int32),
+            np.zeros(len(frames), bool), np.zeros(len(frames), bool), np.empty((few * LINKS_PER_RAY, 2), np.int32),
             np.empty(len(self._at), bool),
             made, table, table.kernel_rows, batch, empty_hits(few),
             np.empty(few, np.int32), np.empty(few), rays[2], rays[3], np.empty(few, np.int64),
@@ -172,11 +172,11 @@ class NearBodies:
     def answers(self, starts: Any, ends: Any, mask: int) -> list[RayTestResult] | None:
         """PyBullet's tuples for a few segments.
 
-        None if they are no such segments, if more has to be read, or if exact arithmetic decides. No array is made, and
-        no name is looked up that was before: after a step, each takes longer than a ray.
+        None if the arguments are not such segments, if more has to be read, or if exact arithmetic has to decide. All
+        arrays are made and all names looked up in advance: after a step, either takes longer than a ray.
         """
         try:
-            kept = self._kept.pop()  # what a thread has taken, no other one finds
+            kept = self._kept.pop()  # only one thread can take it
         except IndexError:
             kept = self._memory()
         memory, packed, origin, second, by_bases, by_links, columns = kept
@@ -185,11 +185,11 @@ class NearBodies:
             n = read_rows(starts, origin) or _written(starts, origin)
             if n == 0 or n != (read_rows(ends, second) or _written(ends, second)):
                 return None
-            if self._bodies() != self._count:  # of a body that is gone PyBullet prints warnings
+            if self._bodies() != self._count:  # PyBullet prints warnings about removed bodies
                 return None
             read_states(*by_bases)
             links = mark_near(shapes, packed, n, True)
-            if of_bases and not return_the_same(of_bases, memory.near):
+            if of_bases and not results_unchanged(of_bases, memory.near):
                 return None
             if links == LINKS_FIRST:
                 read_states(*by_links)
@@ -198,7 +198,7 @@ class NearBodies:
                 return None
             if links:
                 read_states(self._rest, memory.frames, memory.wanted)
-            if not self._unchanged[mask != ALL_LAYERS]():  # after what was read: no body was replaced before, then
+            if not self._unchanged[mask != ALL_LAYERS]():  # after reading, to detect earlier replacements
                 return None
             if cast_near(shapes, packed, n, mask, self._cores) == UNDECIDED:
                 return None
@@ -212,7 +212,7 @@ class NearBodies:
     def _before_meshes(
         self, found: list[RayTestResult], n: int, mask: int, memory: NearMemory, packed: Any
     ) -> list[RayTestResult] | None:
-        """The answers to the n segments in memory, where wrapped links may be hit before what was found."""
+        """The answers `found` for n segments, replaced by earlier hits of wrapped links; None if undecided."""
         wrapped = zip(self._boxes, memory.wrapped.tolist(), strict=True)
         read_states([call for calls, count in wrapped for call in calls[:count]], memory.boxes)
         count = enter_meshes(self._packed, packed, n, PADDING)
@@ -228,15 +228,15 @@ class NearBodies:
 
 
 def _starts(counts: list[int], begin: int = 0) -> Int64Array:
-    """Where each of some ranges of these sizes begins, and the last one ends."""
+    """Where each of consecutive ranges of these sizes begins, and the last one ends."""
     return begin + np.append(0, np.cumsum(counts, dtype=np.int64))
 
 
 def _masses(scene: MirrorScene) -> tuple[list[int], list[int]]:
-    """The bodies whose masses tell whether rays that hit all groups, and others, hit their bases as they did.
+    """The bodies whose masses have to be checked for rays that hit all groups, and for other rays.
 
-    A base that becomes fixed, or free, gets another group. To rays that hit all groups this does not matter, nor that
-    it gets the one before again, unless that is not the one that Bullet gives.
+    A base that becomes fixed or free gets Bullet's group for such a base. This changes hits of rays that hit all groups
+    only if its group before was not Bullet's.
     """
     links = {scene.shapes.body_links[k] for k in scene.shapes.body_link.tolist()}
     groups = {link.body: scene.groups[link] for link in links if link.link == BASE}
@@ -245,7 +245,7 @@ def _masses(scene: MirrorScene) -> tuple[list[int], list[int]]:
 
 
 def _written(values: Any, array: Float64Array) -> int:
-    """Write vectors that `read_rows` does not take into the rows of an array; how many, 0 if too many or none."""
+    """Write vectors that `read_rows` rejects into the rows of an array; returns how many, 0 if too many or none."""
     try:
         found = vectors(values, "") if are_rows(values) else array[:0]
         array[: len(found)] = found

@@ -1,4 +1,4 @@
-"""What is read of a body for a few rays, and how far from its base its shapes may be."""
+"""The parts of a body that are read for a few rays, and bounds on the distances of its shapes from its base."""
 
 from collections import defaultdict
 from math import inf, nan
@@ -18,29 +18,29 @@ from cylcollide.bullet.scene import READINGS, MirrorScene
 
 
 class NearBody(NamedTuple):
-    """What is read of a body for a few rays."""
+    """The parts of a body that are read for a few rays."""
 
     body: int
-    links: list[int]  # of each shape that is not wrapped
-    first: list[int]  # links that are read where a ray comes near the body,
-    rest: list[int]  # and where one comes near these
-    holds: dict[int, tuple[int, int, list[float]]]  # of the rest, what `closest_hold` returns
-    reach: float  # so near to the base are all shapes
+    links: list[int]  # the link of each shape that is not wrapped
+    first: list[int]  # links that are read if a ray comes near the body
+    rest: list[int]  # links that are read if a ray comes near them, too
+    holds: dict[int, tuple[int, int, list[float]]]  # the result of `closest_hold` for each link of the rest
+    reach: float  # all shapes are within this distance of the base
     wrapped: list[tuple[float, BodyLink]]  # wrapped links by descending reach
     sliding: list[int]  # joints
-    is_centred: bool  # whether the base is at the centre of its box, which has all of its shapes,
-    is_bare: bool  # and whether it has none
-    is_looked_at: bool  # whether a ray that comes near sees a change of its shapes
-    base: Any  # what PyBullet reports of the base, if that tells of all that may change; else None
+    is_centred: bool  # whether the base is at the centre of its box, which contains all of its shapes
+    is_bare: bool  # whether the base is centred and has no shapes
+    is_checked_if_near: bool  # whether it suffices to check its shapes when a ray comes near
+    base: Any  # PyBullet's report on the base, if nothing else can change; else None
 
 
 def near_bodies(
-    client: Client, scene: MirrorScene, beyond: Float64Array, lengths: tuple[float, float], sees_calls: bool
+    client: Client, scene: MirrorScene, beyond: Float64Array, lengths: tuple[float, float], records_calls: bool
 ) -> list[NearBody]:
     """All bodies of a scene.
 
-    `beyond` (n,): so near to the centre of mass of its link is all of a shape. `lengths`: bounds of squared lengths of
-    the quaternions that bases were reset to.
+    `beyond` (n,): radius of a ball about the link's centre of mass that contains the shape. `lengths`: bounds on the
+    squared lengths of the quaternions to which bases were reset.
     """
     shapes = scene.shapes
     shapes_of, wrapped_of = defaultdict[int, list[tuple[int, float]]](list), defaultdict[int, list[BodyLink]](list)
@@ -49,7 +49,7 @@ def near_bodies(
     for row in shapes.wrapped:
         wrapped_of[shapes.body_links[row].body].append(shapes.body_links[row])
     return [
-        _near_body(client, scene, body, shapes_of[body], wrapped_of[body], lengths, sees_calls)
+        _near_body(client, scene, body, shapes_of[body], wrapped_of[body], lengths, records_calls)
         for body in sorted({*shapes_of, *wrapped_of})
     ]
 
@@ -61,7 +61,7 @@ def _near_body(
     shapes: list[tuple[int, float]],
     wrapped: list[BodyLink],
     lengths: tuple[float, float],
-    sees_calls: bool,
+    records_calls: bool,
 ) -> NearBody:
     """One body, with the link and the reach of each shape, and its wrapped links."""
     joints, read = joints_of(client, body), scene.reading.bodies[body]
@@ -76,7 +76,7 @@ def _near_body(
     distances = []
     for body_link in wrapped:
         is_own = body_link.link != BASE and client.getBodyInfo(body)[0] != MADE_OF_SHAPES  # no call changes it
-        is_described = (sees_calls or is_own) and read.rows[body_link.link] is not None
+        is_described = (records_calls or is_own) and read.rows[body_link.link] is not None
         distances.append(length[body_link.link] + _mesh_radius(client, body_link) if is_described else inf)
     return NearBody(
         body,
@@ -95,9 +95,9 @@ def _near_body(
 
 
 def _is_centred(client: Client, body: int, rows: tuple[Row, ...] | None) -> bool:
-    """Whether a base with these shapes is at the centre of its box in any pose, if these are scaled, too.
+    """Whether a base with these shapes is at the centre of its box in any pose, also after the shapes are scaled.
 
-    A base at the origin, where PyBullet reports a box for want of one, does not count if the box is a point.
+    For a base without a box PyBullet reports a box at the origin: a point there does not count.
     """
     if rows is None or any(row[0] not in SIZES or row[0] == PLANE or any(row[2]) for row in rows):
         return False
@@ -108,9 +108,9 @@ def _is_centred(client: Client, body: int, rows: tuple[Row, ...] | None) -> bool
 
 
 def _mesh_radius(client: Client, body_link: BodyLink) -> float:
-    """Radius of a ball about the centre of mass of a rigid mesh: its box, in any pose, holds all of it."""
+    """Radius of a ball about a rigid mesh's centre of mass that contains it in any pose, from its present box."""
     place, low, high = np.full((3, 3), nan)
-    for _ in range(READINGS):  # until no other thread has moved it meanwhile
+    for _ in range(READINGS):  # until no other thread moves it meanwhile
         before = place
         low, high = np.array(client.getAABB(*body_link))
         place = link_frames(client, {body_link.body: [body_link.link]})[0, :3]

@@ -1,7 +1,7 @@
-"""How joints hold the links of a body: how far from its base a link may be, and where it is, seen from others.
+"""Bounds from joints on the places of links: their distances from the base, and places relative to other links.
 
 Joints that turn have a fixed place in both of their links, and every link is rigid. So a link between two that were
-read has turned about the line through its joints at most, and one behind a link that was read is about their joint.
+read can only turn about the line through its two joints, and one beyond a link that was read only about their joint.
 """
 
 from collections.abc import Iterable
@@ -21,20 +21,20 @@ JOINT_TYPE, JOINT_AXIS, IN_PARENT, PARENT = 2, 13, 14, 16  # fields of getJointI
 INERTIAL, TURN = 2, 3  # fields of getLinkState: the frame of the centre of mass in that of the joint
 
 FAR_SLIDING = -1
-"""In place of PRISMATIC where the axis is longer than 1: PyBullet moves the link by so many times the position."""
+"""In place of PRISMATIC if the axis is longer than 1: PyBullet moves the link by the position times this length."""
 
 STRETCH = 1.0625
-"""By how much a base that was reset to a quaternion of length 1.03 stretches its body until the next step."""
+"""Factor by which a body whose base was reset to a quaternion of length 1.03 is stretched until the next step."""
 
 USUAL = 1.0 / STRETCH, STRETCH
-"""Bounds of `LENGTHS` between which joints still tell about where a link is."""
+"""Bounds of `LENGTHS` between which joints still bound the place of a link."""
 
 LENGTHS = [USUAL]
-"""Bounds of the squared lengths of all quaternions that bases were reset to, as `watch` notes them: a body is stretched
-by so much, again whenever such a state is restored."""
+"""Bounds on the squared lengths of all quaternions to which bases were reset, recorded by `watch`: bodies are stretched
+by these factors, again whenever such a state is restored."""
 
 ARMS = 10
-"""Numbers of a row of `NearShapes.arms`."""
+"""Length of a row of `NearShapes.arms`."""
 
 Joint: TypeAlias = tuple[int, int, Float64Array, Float64Array]
 """Type, parent link, and the joint's place in the frames of the parent's centre of mass and of the link's own."""
@@ -57,10 +57,10 @@ def joints_of(client: Client, body: int) -> list[Joint]:
 
 
 def arms_of(joints: list[Joint], stretch: float) -> tuple[dict[int, float], list[int]]:
-    """How far from the base of a body its links may be: two places of a link keep their distance, but for `stretch`.
+    """Bounds on the distances of links from the base: places in a link keep their distance up to a factor `stretch`.
 
-    Returns the length to each link, from the base's centre of mass to its own, without sliding, inf if it is not known;
-    and the joints that slide, whose positions are to be added.
+    Returns the length from the base's centre of mass to that of each link, without sliding, inf if it is not known; and
+    the sliding joints, whose positions have to be added.
     """
     length, sliding = {BASE: 0.0}, []
     for link, (kind, parent, in_parent, own) in enumerate(joints):
@@ -73,7 +73,7 @@ def arms_of(joints: list[Joint], stretch: float) -> tuple[dict[int, float], list
 
 
 def read_first(joints: list[Joint], links: Iterable[int], bare: bool) -> list[int]:
-    """The links to read, so that a joint holds each other one of these links to one that is read.
+    """The links to read, so that a joint connects each other one of `links` to a link that is read.
 
     The base is read, too, if it is not bare.
     """
@@ -87,7 +87,7 @@ def read_first(joints: list[Joint], links: Iterable[int], bare: bool) -> list[in
 
 
 def holds_of(joints: list[Joint], link: int, read: Iterable[int]) -> list[Hold]:
-    """What holds a link to its parent, and to its children among the links that are read."""
+    """The joints between a link and its parent, and between it and its children among the links that are read."""
     _, parent, in_parent, own = joints[link]
     holds = [(parent, in_parent, own)]
     for child in read:
@@ -98,14 +98,14 @@ def holds_of(joints: list[Joint], link: int, read: Iterable[int]) -> list[Hold]:
 
 
 def _length_of(hold: Hold) -> float:
-    """How far apart a link and what holds it may be."""
+    """Largest distance between a link and the link that holds it."""
     return float(np.linalg.norm(hold[1]) + np.linalg.norm(hold[2]))
 
 
 def closest_hold(holds: list[Hold], stretch: float) -> tuple[int, int, list[float]]:
-    """Two holds, or one twice, that leave a link the least room, and numbers: a row of `NearShapes.arms`.
+    """The two holds, or one twice, that bound the place of a link best, and a row of `NearShapes.arms`.
 
-    Places are those of a body that is not stretched, or shrunk, by more than `stretch`.
+    The bound is valid for a body that is stretched or shrunk by at most `stretch`.
     """
     found, least = (holds[0], holds[0], 0.0), inf
     for first, second in combinations_with_replacement(holds, 2):

@@ -28,44 +28,44 @@ from cylcollide.query.loops.surface import write_surface
 from cylcollide.runtime.compile import compiled_loop, inlined
 from cylcollide.runtime.simd import LANES
 
-MEETINGS = 32
-"""So many links a ray, on average, fit into the memory."""
+LINKS_PER_RAY = 32
+"""Capacity of the memory for links near rays: their average number per ray."""
 
 NO_RAY = -1
-"""In `NearMemory.met`, behind the last pair."""
+"""Marks the end of the pairs in `NearMemory.met`."""
 
 UNDECIDED = -1
-"""In place of a count: all limbs are to be read, or exact arithmetic decides."""
+"""In place of a count: all limbs have to be read, or exact arithmetic has to decide."""
 
 
 class NearShapes(NamedTuple):
-    """The n shapes of a client, by body, and what of the B bodies stays when they move; m of the shapes are planes.
+    """The n shapes of a client by body, m of them planes, and the data of its B bodies that motion does not change.
 
-    Of a body, wrapped links come by descending reach. Frames are those of all bases, then of all links.
+    The wrapped links of a body are in descending order of reach. Frames are those of all bases, then of all links.
     """
 
-    centred: Column[np.bool_]  # (B,): whether the base is at the centre of its box, which has all of its shapes,
-    bare: Column[np.bool_]  # (B,): and whether it has none
-    first_link: Column[np.int64]  # (B + 1,): of each body, the frame of its first link,
-    first_rest: Column[np.int64]  # (B,): and of the first one that is read only where a ray comes near
-    first_box: Column[np.int64]  # (B + 1,): of wrapped links
-    first_slide: Column[np.int64]  # (B + 1,): of sliding joints
-    stretch: float  # of their positions, at most
-    grown: float  # so far beyond the box of its base may shapes of a body be
-    reach: Column[np.float64]  # (B,): so near to the base are all shapes of a body
-    box_reach: Column[np.float64]  # (boxes,): the same of wrapped links
-    ball: Column[np.float64]  # (frames,): so near to its centre of mass are all limbs of a link; -inf without any
-    holders: Rows[np.int64]  # (frames, 2): frames of two links, or of one twice, that hold one of the rest
-    arms: Rows[np.float64]  # (frames, 10): where, as `closest_hold` returns it
-    first_shape: Column[np.int64]  # (frames,): of each link
+    centred: Column[np.bool_]  # (B,): whether the base is at the centre of its box, which contains all of its shapes
+    bare: Column[np.bool_]  # (B,): whether the base is centred and has no shapes
+    first_link: Column[np.int64]  # (B + 1,): the frame of each body's first link
+    first_rest: Column[np.int64]  # (B,): the frame of each body's first link that is read only if a ray comes near it
+    first_box: Column[np.int64]  # (B + 1,): the first wrapped link of each body
+    first_slide: Column[np.int64]  # (B + 1,): the first sliding joint of each body
+    stretch: float  # largest factor by which positions of sliding joints are stretched
+    grown: float  # shapes of a body may reach this far beyond the box of its base
+    reach: Column[np.float64]  # (B,): all shapes of a body are within this distance of the base
+    box_reach: Column[np.float64]  # (boxes,): all of a wrapped link is within this distance of the base
+    ball: Column[np.float64]  # (frames,): limbs of a link are within this distance of its centre of mass; -inf without
+    holders: Rows[np.int64]  # (frames, 2): frames of the two links, or of one twice, that hold a link of the rest
+    arms: Rows[np.float64]  # (frames, 10): numbers of these holds, from `closest_hold`
+    first_shape: Column[np.int64]  # (frames,): the first shape of each link
     shape_count: Column[np.int64]  # (frames,)
     plane_at: Column[np.int64]  # (m,): frames of planes
-    plane_bits: Rows[np.int64]  # (m, 7): what they were
+    plane_bits: Rows[np.int64]  # (m, 7): bits of these frames in the scene
     at: Column[np.int64]  # (n,): the frame of each shape
-    limb: Column[np.int64]  # (n,): the limb that each shape is, or the one behind it if it is a plane
-    box: Column[np.int64]  # (n,): the same of boxes
+    limb: Column[np.int64]  # (n,): the limb of each shape; of a plane, the next limb
+    box: Column[np.int64]  # (n,): the box of each shape; of other shapes, the next box
     is_limb: Column[np.bool_]  # (n,)
-    beyond: Column[np.float64]  # (n,): so near to the centre of mass of its link is all of a shape
+    beyond: Column[np.float64]  # (n,): all of a shape is within this distance of its link's centre of mass
     kind: Column[np.int64]  # (n,): this and the next ones as in `Shapes`
     size: Vectors
     position: Vectors
@@ -77,31 +77,33 @@ class NearShapes(NamedTuple):
 
 
 class NearMemory(NamedTuple):
-    """What a ray test of up to r rays writes; of bodies that no ray comes near, nothing is written."""
+    """Memory that a ray test of up to r rays writes; the links of bodies that no ray comes near are not written."""
 
     frames: Rows[np.float64]  # (frames, 7): as read
     bits: Rows[np.int64]  # (frames, 7): their bits
     boxes: Rows[np.float64]  # (boxes, 6): of wrapped links, as read
     slides: Rows[np.float64]  # (S, 2): positions and velocities of sliding joints, as read
     out: Column[np.float64]  # (B,): how far beyond its reach a body may be
-    place: Rows[np.float64]  # (4, LANES k >= B): about where a body is, and how near all of it is, with slack
-    square: Column[np.float64]  # (LANES k,): the least squared distance of a ray from there
-    often: Column[np.int64]  # (B,): of how many of the last tests a ray came near
-    read: Column[np.int64]  # (B,): 1 for a centred body that is near so often that its box is not looked at; else 0
+    place: Rows[np.float64]  # (4, LANES k >= B): centre, and radius with slack, of a ball around each body
+    square: Column[np.float64]  # (LANES k,): the least squared distance of a ray from its centre
+    often: Column[np.int64]  # (B,): number of consecutive tests up to now in which a ray came near
+    read: Column[np.int64]  # (B,): 1 for a centred body that is near so often that its box is not read first; else 0
     near: Column[np.bool_]  # (B,): whether a ray comes near the body
-    pairs: Rows[np.int64]  # (r, k): bits of bodies that a ray comes near; not of those read at once without meshes
+    pairs: Rows[np.int64]  # (r, k): bits of bodies near each ray; unset for bodies without meshes that are read at once
     around: Rows[np.float64]  # (B, 6): corners of a centred base's box
-    limits: Rows[np.float64]  # (6, LANES k): of one around the limbs of a near body; infinite of others
-    ball: Rows[np.float64]  # (4, frames + LANES): where a link of a near body may be: a centre, and a radius with slack
+    limits: Rows[np.float64]  # (6, LANES k): corners of a box around the limbs of a near body; infinite for others
+    ball: Rows[np.float64]  # (4, frames + LANES): centre, and radius with slack, of a ball around a near body's link
     unplaced: Column[np.int64]  # (B,): 1 where the base is still to be read
-    unread: Column[np.int64]  # (B,): 1 where links are
-    wrapped: Column[np.int64]  # (B,): of how many of its wrapped links a ray may come near
+    unread: Column[np.int64]  # (B,): 1 where links are still to be read
+    wrapped: Column[np.int64]  # (B,): how many of its wrapped links a ray may come near
     known: Column[
         np.bool_
-    ]  # (frames,): whether a link of a near body is read first; else its frame has where it may be
-    wanted: Column[np.bool_]  # (frames,): whether one of the others is to be read, as a ray comes near
-    met: Rows[np.int32]  # (MEETINGS * r, 2): rays, ascending, and frames of links that they may come near
-    placed: Column[np.bool_]  # (n,): whether a shape of a link that a ray meets is in `made` and in the table
+    ]  # (frames,): whether a link of a near body is read first; else its frame is only approximate
+    wanted: Column[np.bool_]  # (frames,): whether one of the other links is to be read because a ray comes near
+    met: Rows[
+        np.int32
+    ]  # (LINKS_PER_RAY * r, 2): pairs of a ray, ascending, and the frame of a link that it may come near
+    placed: Column[np.bool_]  # (n,): whether a shape of a link in `met` is written to `made` and to the table
     made: Posed
     table: LimbTable  # its ends and boxes are those of `made`
     rows: LimbRows  # of the table
@@ -119,7 +121,7 @@ class NearMemory(NamedTuple):
 
 @inlined
 def _place(shapes: NearShapes, memory: NearMemory, s: int) -> bool:
-    """Write pose and row of a limb, if they are not written; returns whether it fits."""
+    """Write pose and row of a limb unless they are written already; returns whether it fits."""
     if memory.placed[s]:
         return True
     made, limb, end = memory.made, shapes.limb[s], s + 1
@@ -141,9 +143,9 @@ def _place(shapes: NearShapes, memory: NearMemory, s: int) -> bool:
 
 @compiled_loop
 def cast_near(shapes: NearShapes, memory: NearMemory, n: int, mask: int, cores: bool) -> int:
-    """Write what the first n segments hit of the bodies that are marked in `memory`; n, or UNDECIDED.
+    """Write the hits of the first n segments on the bodies that are marked in `memory`; returns n, or UNDECIDED.
 
-    Bits are those of `MirrorHits`. `cores`: whether a start in a limb is left undecided, as `core_hits` has to see it.
+    They are bit-equal to `MirrorHits`. `cores`: whether a start in a limb is left undecided, for `core_hits`.
     """
     rows, met, largest, undecided, end = memory.rows, memory.met, 0.0, 0, 0
     origin, second, is_segment, distance, radius = memory.batch.rays
@@ -187,9 +189,9 @@ def cast_near(shapes: NearShapes, memory: NearMemory, n: int, mask: int, cores: 
 
 @compiled_loop
 def enter_meshes(shapes: NearShapes, memory: NearMemory, n: int, padding: float) -> int:
-    """Write the rows of the first n segments that enter a box of a near wrapped link before their fraction; how many.
+    """Write the rows of the first n segments that enter a box of a near wrapped link before their fraction.
 
-    UNDECIDED for a box that is not finite.
+    Returns how many, or UNDECIDED for a box that is not finite.
     """
     count, starts, ends = 0, memory.batch.rays.origin, memory.batch.rays.second
     for i in range(n):
@@ -211,7 +213,7 @@ def enter_meshes(shapes: NearShapes, memory: NearMemory, n: int, padding: float)
 def _cast_one(
     shapes: NearShapes, batch: RayBatch, memory: NearMemory, i: int, first: int, end: int, hits: HitColumns
 ) -> bool:
-    """Write the first limb along ray i, of the links that it meets; returns whether it is undecided."""
+    """Write the first limb along ray i, of the links in `met[first:end]`; returns whether it is undecided."""
     ray, rows, rays, fit = line_at(batch.rays, i), memory.rows, batch.rays, True
     best, mask, segment = no_hit(ray.limit), int(batch.mask[0]), segment_at(rays.origin, rays.second, i)
     for m in range(first, end):

@@ -1,4 +1,4 @@
-"""Loops that mark what a few rays come near: bodies, by their bases, and links, by those that are read first."""
+"""Loops that mark what a few rays come near: bodies, from their bases, and links, from those that are read first."""
 
 from math import inf, sqrt
 
@@ -24,19 +24,19 @@ from cylcollide.runtime.compile import compiled_loop, inlined
 from cylcollide.runtime.simd import LANES, Real, broadcast, load, lowest_bit, movemask, select, smaller, store
 
 OFTEN = 4
-"""After so many ray tests near a body, it is read without a look at the box of its base."""
+"""After this many consecutive ray tests near a body, it is read without reading the box of its base first."""
 
 
 LINKS_FIRST = -2
-"""In place of a count: links that are marked as unread are to be read first."""
+"""In place of a count: links that are marked as unread have to be read first."""
 
 
 @compiled_loop
 def mark_near(shapes: NearShapes, memory: NearMemory, n: int, by_bases: bool) -> int:
-    """Mark bodies that the first n segments come near, by their bases, and links, by those of them that were read.
+    """Mark bodies that the first n segments come near, from their bases, and links, from those of them that were read.
 
-    Returns how many links are marked as wanted, which are still to be read; LINKS_FIRST, after which the same is asked
-    again, not by bases; UNDECIDED for a plane that has moved, frames that are not finite, or too many pairs.
+    Returns how many links are marked as wanted and still to be read; LINKS_FIRST, after which it has to be called again
+    without `by_bases`; UNDECIDED for a plane that has moved, frames that are not finite, or too many pairs.
     """
     if by_bases:
         unread = _mark_bodies(shapes, memory, n)
@@ -47,10 +47,10 @@ def mark_near(shapes: NearShapes, memory: NearMemory, n: int, by_bases: bool) ->
 
 @inlined
 def _mark_bodies(shapes: NearShapes, memory: NearMemory, n: int) -> int:
-    """Mark what the first n segments come near, by bodies' bases; of how many links are to be read, or UNDECIDED.
+    """Mark the bodies that the first n segments come near, from their bases; how many reads are due, or UNDECIDED.
 
-    A base is in `memory.frames`, or is the centre of a box in `memory.around`, which has all of its shapes as they are.
-    A body that was read at once counts as near. A wrapped link is where it is once any link of its body was read.
+    A base is in `memory.frames`, or is the centre of a box in `memory.around`, which contains its present shapes. A
+    body that was read at once counts as near. The box of a wrapped link is current once any link of its body was read.
     """
     starts, ends, longest, unread = memory.batch.rays.origin, memory.batch.rays.second, 0.0, 0
     for k in range(len(shapes.plane_at)):
@@ -62,7 +62,7 @@ def _mark_bodies(shapes: NearShapes, memory: NearMemory, n: int) -> int:
     for body in range(len(memory.near)):
         box, is_read, out, square = memory.around[body], memory.read[body] > 0, 0.0, 0.0
         by_link, by_box = is_read and shapes.bare[body], shapes.centred[body] and not is_read
-        frame = memory.frames[shapes.first_link[body] if by_link else body]  # a link that was read is about there
+        frame = memory.frames[shapes.first_link[body] if by_link else body]  # a link read at once is near it
         for slide in range(shapes.first_slide[body], shapes.first_slide[body + 1]):
             out += shapes.stretch * abs(memory.slides[slide, 0])
         for axis in range(3):
@@ -93,9 +93,9 @@ def _mark_bodies(shapes: NearShapes, memory: NearMemory, n: int) -> int:
 
 @inlined
 def _measure(shapes: NearShapes, memory: NearMemory, n: int, first: int) -> None:
-    """Write how near the first n segments come to eight bodies, from `first` on, and which of them are near pairs.
+    """Write the least squared distances of the first n segments from eight bodies, from `first` on, and near pairs.
 
-    Of bodies that are read anyway, and have no meshes, it is enough that one segment is near.
+    For bodies that are read at once and have no meshes, the search ends with the first near segment.
     """
     starts, ends, width = memory.batch.rays.origin, memory.batch.rays.second, memory.place.shape[1]
     last, is_enough = min(first + LANES, len(memory.near)), True
@@ -115,7 +115,7 @@ def _measure(shapes: NearShapes, memory: NearMemory, n: int, first: int) -> None
     for i in range(n):
         segment = segment_at(starts, ends, i)
         squares = square_distance(segment, place)
-        squares = select(squares >= 0.0, squares, 0.0)  # near, if not a number
+        squares = select(squares >= 0.0, squares, 0.0)  # NaN counts as near
         memory.pairs[i, first // LANES] = movemask(are_within(squares, segment, radius))
         least_of_eight = smaller(squares, least_of_eight)
     store(memory.square, first, least_of_eight)
@@ -130,9 +130,9 @@ def _three(columns: Rows[np.float64], offset: int) -> tuple[Real, Real, Real]:
 
 @inlined
 def _mark_links(shapes: NearShapes, memory: NearMemory, n: int) -> int:
-    """Write which links of near bodies the first n segments may come near, and which of these are to be read; how many.
+    """Write which links of near bodies the first n segments may come near, and which of these are still to be read.
 
-    UNDECIDED for frames that are not finite, or too many pairs.
+    Returns how many are to be read, or UNDECIDED for frames that are not finite, or too many pairs.
     """
     starts, ends, met = memory.batch.rays.origin, memory.batch.rays.second, memory.met
     count, wanted, longest, width = 0, 0, 0.0, memory.limits.shape[1]
@@ -174,22 +174,22 @@ def _mark_links(shapes: NearShapes, memory: NearMemory, n: int) -> int:
 
 @inlined
 def _first_bits(count: int) -> int:
-    """Bits of so many lanes, or of all."""
+    """Bit mask of the first `count` lanes, or of all lanes."""
     return (1 << min(count, LANES)) - 1
 
 
 @inlined
 def _touched(segment: Segment, balls: Rows[np.float64], first: int) -> int:
-    """Bits of eight balls, from `first` on, that a segment comes near; none of a negative radius."""
+    """Bit mask of eight balls, from `first` on, that a segment comes near; never one of a negative radius."""
     radius = load(balls, 3 * balls.shape[1] + first)
     return movemask((radius >= 0.0) & are_within(square_distance(segment, _three(balls, first)), segment, radius))
 
 
 @inlined
 def _surround(shapes: NearShapes, body: int, memory: NearMemory, longest: float) -> bool:
-    """Write balls about where the links of a body may be, and a box; whether the frames that were read are finite.
+    """Write balls that contain the links of a body, and a box; returns whether the frames that were read are finite.
 
-    The box is larger by the slack for segments whose coordinates are at most `longest`.
+    The box includes the slack for segments whose coordinates are at most `longest`.
     """
     limits, total, links = memory.limits[:, body], 0.0, shapes.first_link[body + 1] - shapes.first_link[body]
     for axis in range(3):
@@ -220,14 +220,14 @@ def _surround(shapes: NearShapes, body: int, memory: NearMemory, longest: float)
 
 @inlined
 def _joint_of(frame: Float64Array, arms: Float64Array, first: int) -> Vector:
-    """The place of a joint in the world: a frame, and three of the numbers in `arms`."""
+    """The place of a joint in the world, from a frame and the place in it, three numbers of `arms`."""
     x, y, z = rotated((frame[3], frame[4], frame[5], frame[6]), (arms[first], arms[first + 1], arms[first + 2]))
     return x + frame[0], y + frame[1], z + frame[2]
 
 
 @inlined
 def _write_place(shapes: NearShapes, memory: NearMemory, frame: int) -> bool:
-    """Write about where a link is that two joints hold; False if these are not as far from each other as in the link.
+    """Write the approximate place of a link between two joints; False if their distance is not that in the link.
 
     `resetBasePositionAndOrientation` takes quaternions of any length, which stretches bodies until the next step.
     """

@@ -1,4 +1,4 @@
-"""A segment, and about how far it is from points and boxes: what rounding may do counts as near."""
+"""Approximate tests of a segment near points and boxes: whatever is within rounding errors counts as near."""
 
 from typing import TypeAlias
 
@@ -8,19 +8,19 @@ from cylcollide.runtime.compile import inlined
 from cylcollide.runtime.simd import Real, Truth, larger, logical_not, smaller
 
 SLACK = 1e-12
-"""Share of the coordinates by which a ball or a box is larger, far above all rounding."""
+"""Growth of a ball or a box relative to the coordinates, far above all rounding errors."""
 
 STEEPEST = 1e300
 
 
 @inlined
 def size_of(x: float, y: float, z: float) -> float:
-    """A number as large as any coordinate."""
+    """A bound on each |coordinate|."""
     return abs(x) + abs(y) + abs(z)
 
 
 Segment: TypeAlias = tuple[Vector, Vector, float, float]
-"""Start and way of a segment, 1 over its squared length (0 for a point), and a number as large as any coordinate."""
+"""Start, end - start, 1 over the squared length (0 for a point), and a bound on each |coordinate|."""
 
 
 @inlined
@@ -45,20 +45,20 @@ def square_distance(segment: Segment, place: tuple[Real, ...] | Float64Array) ->
 
 @inlined
 def slope_of(way: float) -> float:
-    """1 over a coordinate of the way of a segment, finite: so large a number times 0 is 0."""
+    """1 over a coordinate of end - start, clamped to a finite number, so that its product with 0 is 0."""
     return min(max(1.0 / way, -STEEPEST), STEEPEST) if way != 0.0 else STEEPEST
 
 
 @inlined
 def _within_slab(start: float, slope: float, low: Real, high: Real) -> tuple[Real, Real]:
-    """When a segment is between two planes across an axis: from and until."""
+    """The fractions between which a segment is between two planes across an axis."""
     one, other = (low - start) * slope, (high - start) * slope
     return smaller(one, other), larger(one, other)
 
 
 @inlined
 def crosses(segment: Segment, slopes: Vector, low: tuple[Real, Real, Real], high: tuple[Real, Real, Real]) -> Truth:
-    """Whether a segment enters boxes that are large enough for all rounding; none whose corners are all infinite."""
+    """Whether a segment enters boxes that include slack for rounding; False for boxes with only infinite corners."""
     a, b = _within_slab(segment[0][0], slopes[0], low[0], high[0])
     c, d = _within_slab(segment[0][1], slopes[1], low[1], high[1])
     e, f = _within_slab(segment[0][2], slopes[2], low[2], high[2])
@@ -67,19 +67,19 @@ def crosses(segment: Segment, slopes: Vector, low: tuple[Real, Real, Real], high
 
 @inlined
 def with_slack(radius: float, largest: float) -> float:
-    """The radius of a ball, larger by what rounding may do to coordinates of its centre up to `largest`."""
+    """The radius of a ball, plus slack for the rounding of coordinates of its centre up to `largest`."""
     return radius + SLACK * (radius + largest)
 
 
 @inlined
 def are_within(square: Real, segment: Segment, radius: Real) -> Truth:
-    """As `is_within` for a radius `with_slack`: the segment adds its own coordinates."""
+    """`is_within` for a radius `with_slack`; slack for the segment's own coordinates is added."""
     reach = radius + SLACK * segment[3]
     return logical_not(square > reach * reach)
 
 
 @inlined
 def is_within(square: float, largest: float, radius: float) -> bool:
-    """Whether a distance is at most the radius; True if float64 does not tell. No coordinate exceeds `largest`."""
+    """Whether a distance is at most the radius; True if float64 cannot resolve it. No coordinate exceeds `largest`."""
     reach = with_slack(radius, largest)
     return not square > reach * reach

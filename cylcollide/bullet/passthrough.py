@@ -16,19 +16,19 @@ from cylcollide.bullet.read_shapes import Shapes
 from cylcollide.bullet.tuples import MISS, RayTestResult
 from cylcollide.bvh.build import build
 from cylcollide.bvh.layout import Tree
-from cylcollide.bvh.traverse import STACK_NUMBERS
+from cylcollide.bvh.traverse import STACK_ENTRY_SIZE
 from cylcollide.limbs.limbs import Limbs
 
 PADDING = 0.02
 """Least padding of the boxes that PyBullet reports: Bullet pads its own by this contact threshold, so that its rays may
-hit within it. Wider boxes change nothing but the number of rays passed to Bullet."""
+hit within it. Wider boxes only increase the number of rays passed to Bullet."""
 
 LENGTHENED = 1e-6
 """Fraction by which a piece of a ray is lengthened at both ends: Bullet's fraction and the exact one may differ by
-rounding alone, and about so short a piece float64 decides nothing."""
+rounding alone, and float64 cannot resolve so short a piece."""
 
 FEW_PAIRS = 4096
-"""Up to so many pairs of a ray and a box are tested one by one; to build a tree takes longer."""
+"""Up to this many pairs of a ray and a box are tested one by one, which is faster than building a tree."""
 
 LARGEST = 1e18  # PyBullet reports 1e30 for an unbounded side, beyond what kernels trust
 
@@ -71,7 +71,7 @@ def bounding_boxes(client: Client, body_links: list[BodyLink]) -> Float64Array:
 
 
 class Wrapped:
-    """The links whose hits only Bullet's own ray test can give."""
+    """The links that are left to Bullet's own ray test."""
 
     def __init__(
         self, client: Client, body_links: list[BodyLink], bounds: Float64Array, known: frozenset[BodyLink] | None = None
@@ -105,7 +105,7 @@ class Wrapped:
         if len(starts) * len(self.body_links) <= FEW_PAIRS:
             boxes = np.hstack(list(self._corners))
             return rows[: entering_any(boxes, starts, ends, until, rows)]
-        memory = np.empty(STACK_NUMBERS * self._tree.stack_size)
+        memory = np.empty(STACK_ENTRY_SIZE * self._tree.stack_size)
         return rows[: entering_rows(self._tree, starts, ends, until, memory, rows)]
 
     def first_hits(
@@ -116,11 +116,11 @@ class Wrapped:
         fraction: Float64Array,
         entering: Int64Array | None = None,
     ) -> dict[int, RayTestResult]:
-        """The first hit of each segment with the links, by row, where it comes before `fraction` (n,).
+        """The first hit of each segment with the links, by row, if it is before `fraction` (n,).
 
-        One call for the rays that intersect a box before their fraction (`entering`, if known). More only for those on
-        which PyBullet reports another shape before that fraction, by its faults or for want of a body number, which may
-        hide a link behind.
+        One call of PyBullet for the rays that enter a box before their fraction (`entering`, if known). More calls only
+        for rays on which PyBullet reports another shape earlier, which may hide a link behind it: a wrong hit, or a
+        solid without a body number.
         """
         rows = self._entering(starts, ends, fraction) if entering is None else entering
         if not len(rows):
@@ -154,7 +154,7 @@ class Wrapped:
     def _all_hits(
         self, starts: Float64Array, ends: Float64Array, mask: int, rows: list[int]
     ) -> dict[int, list[RayTestResult]]:
-        """The same of some rows: PyBullet reports one hit of a ray a call, by numbers from 0 on that have no order."""
+        """`all_hits` of some rows: each call reports one hit per ray, by its number from 0; the hits are not sorted."""
         found: dict[int, dict[tuple[int, int], RayTestResult]] = {}
         number = 0
         while rows:

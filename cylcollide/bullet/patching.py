@@ -1,7 +1,7 @@
 """Exact answers for PyBullet's ray tests in this process: `with patched():` around an unedited program.
 
-`pybullet.rayTest` and `rayTestBatch` are replaced in the module, so that every client has them, also a `BulletClient`.
-Each client has its own `Mirror`, which reads the client at every ray test and is dropped by `disconnect`. A function
+`pybullet.rayTest` and `rayTestBatch` are replaced in the module, for every client, including a `BulletClient`. Each
+client has its own `Mirror`, which reads the client at every ray test and is dropped by `disconnect`. A function
 imported by its name earlier (`from pybullet import rayTest`) stays PyBullet's.
 """
 
@@ -28,22 +28,22 @@ from cylcollide.bullet.watch import EFFECTS, AsBuiltin, Changes, Effect, filter_
 from cylcollide.constants import LARGEST_NUMBER
 
 Observer: TypeAlias = Callable[[Mirror, dict[str, Any], tuple[RayTestResult, ...]], None]
-"""Takes a ray test: the mirror, the arguments of `rayTestBatch` by name, and the answer."""
+"""Is notified of a ray test: the mirror, the arguments of `rayTestBatch` by name, and the answer."""
 
 _Own: TypeAlias = Callable[..., tuple[RayTestResult, ...]]
-"""PyBullet's own ray test, or its answer to the same call."""
+"""PyBullet's own ray test, with or without bound arguments."""
 
 
 Options: TypeAlias = tuple[MeshPolicy | None, MirrorInside, float]
-"""How a patch makes its mirrors: mesh, inside, tolerance."""
+"""The options of a patch's mirrors: mesh, inside, tolerance."""
 
 
 class Patch(NamedTuple):
-    """What ray tests are answered by."""
+    """One patch of the ray tests."""
 
     options: Options
     mirrors: dict[int, Mirror]
-    """What these options have made, by client."""
+    """The mirrors with these options, by client."""
     is_block: bool
     """Whether it ends with a `with` block, and not by `unpatch`."""
 
@@ -51,12 +51,12 @@ class Patch(NamedTuple):
 _lock = RLock()
 _mirrors: dict[Options, dict[int, Mirror]] = {}
 _patches: dict[object, Patch] = {}
-"""By keys of their own, the innermost last."""
+"""The patches by unique keys, the innermost last."""
 _changes = Changes()
-"""Of all clients: the calls that may have changed bodies or filters; poses count as changed at every ray test."""
+"""Calls of all clients that may have changed bodies or filters; poses count as changed at every ray test."""
 
 observers: list[Observer] = []
-"""Are called after each ray test that a mirror has answered."""
+"""They are called after each ray test that a mirror has answered."""
 
 
 def patch(*, mesh: MeshPolicy | None = None, inside: MirrorInside = "ignore", tolerance: float = 0.0) -> None:
@@ -78,7 +78,7 @@ def patch(*, mesh: MeshPolicy | None = None, inside: MirrorInside = "ignore", to
 
 
 def unpatch() -> None:
-    """Undo the last `patch`, in the end to PyBullet's own functions; without a patch, do nothing."""
+    """Undo the last `patch`, if any; if none is left, restore PyBullet's own functions."""
     with _lock:
         last = next((key for key, one in reversed(_patches.items()) if not one.is_block), None)
         _patches.pop(last, None)
@@ -95,7 +95,7 @@ def patched(
         _begin(key, options, True)
         yield
     finally:
-        _patches.pop(key, None)  # one call, which no signal's handler interrupts
+        _patches.pop(key, None)  # one call, which no signal handler interrupts
         _restore()
 
 
@@ -107,7 +107,7 @@ def _checked(mesh: MeshPolicy | None, inside: MirrorInside, tolerance: float) ->
 
 
 def _begin(key: object, options: Options, is_block: bool) -> None:
-    """Add a patch, and see that PyBullet's functions are replaced."""
+    """Add a patch, and replace PyBullet's functions."""
     from cylcollide._pybullet import pybullet  # noqa: PLC0415  # an extra: imported only when used
 
     with _lock:
@@ -128,7 +128,7 @@ def _restore() -> None:
 
 
 def _innermost() -> Patch | None:
-    """The patch whose options apply; none in a thread that has found a function before it was restored."""
+    """The patch whose options apply; None in a thread that looked up a function before it was restored."""
     try:
         return next(reversed(_patches.values()), None)
     except RuntimeError:  # another thread has added or removed one meanwhile
@@ -139,10 +139,10 @@ _made: dict[str, Any] = {}
 
 
 def _replacements() -> dict[str, Any]:
-    """What stands in the module in place of PyBullet's own functions, by name; built-in functions as those are."""
+    """The replacements for PyBullet's own functions in the module, by name; `isbuiltin` accepts them, too."""
     from cylcollide._pybullet import OWN  # noqa: PLC0415  # an extra: imported only when used
 
-    filter_calls()  # from now on counted, also by what these functions call
+    filter_calls()  # counts calls from now on, including those made by these functions
     if not _made:
         changing = {name: effect for name, effect in EFFECTS.items() if effect > Effect.POSES and hasattr(OWN, name)}
         functions = {name: noting(getattr(OWN, name), _changes, effect) for name, effect in changing.items()}
@@ -153,7 +153,7 @@ def _replacements() -> dict[str, Any]:
 
 
 def _disconnecting(*arguments: Any, **keywords: Any) -> Any:
-    """As `pybullet.disconnect`; mirrors of clients that are gone go, too."""
+    """As `pybullet.disconnect`; drops the mirrors of clients that are no longer connected."""
     from cylcollide._pybullet import OWN  # noqa: PLC0415  # an extra: imported only when used
 
     try:
@@ -170,7 +170,7 @@ RAYS = "rayFromPositions", "rayToPositions"
 
 
 def _answering(name: str, test: _Own) -> Callable[..., tuple[RayTestResult, ...]]:
-    """A function that answers by mirrors in place of one of PyBullet's ray tests, whose arguments a mirror's has."""
+    """A replacement for one of PyBullet's ray tests, answered by mirrors, with the arguments of `Mirror`'s method."""
     names = list(signature(getattr(Mirror, name)).parameters)[1:]
     is_one, known = name == "rayTest", set(names)
 
@@ -184,8 +184,8 @@ def _answering(name: str, test: _Own) -> Callable[..., tuple[RayTestResult, ...]
             if len(given) != len(arguments) + len(keywords) or not known.issuperset(given):
                 return own()  # PyBullet's own error
             rays = given.pop(names[0], None), given.pop(names[1], None)
-        elif innermost and not observers and (mirror := innermost.mirrors.get(0)) and mirror._follower._is_behind:
-            _changes.note_poses()  # starts and ends alone, and the last ray test was near few bodies: no detour
+        elif innermost and not observers and (mirror := innermost.mirrors.get(0)) and mirror._follower._is_partial:
+            _changes.note_poses()  # short cut: starts and ends alone, and the last ray test was near few bodies
             starts, ends = ([rays[0]], [rays[1]]) if is_one else rays
             found = mirror._follower.near_answers(starts, ends, ALL_LAYERS)
             if found is not None:
@@ -199,13 +199,13 @@ def _answering(name: str, test: _Own) -> Callable[..., tuple[RayTestResult, ...]
 
 
 def _answer(own: _Own, starts: Any, ends: Any, options: dict[str, Any]) -> tuple[RayTestResult, ...]:
-    """The answer of the client's mirror; PyBullet's own to what only it takes, and its errors."""
+    """The answer of the client's mirror; PyBullet's own answer or error for arguments that only PyBullet accepts."""
     innermost = _innermost()
     if innermost is None:
         return own()
     client, mask = options.pop("physicsClientId", 0), options.get("collisionFilterMask", 0)
     if not (are_rows(starts) and are_rows(ends)) or (isinstance(mask, (int, np.integer)) and mask > LARGEST):
-        own()  # raises what a mirror would not
+        own()  # raises errors that a mirror would not
     try:
         mirror = _mirror_of(client, innermost)
     except ValueError as error:
@@ -217,13 +217,13 @@ def _answer(own: _Own, starts: Any, ends: Any, options: dict[str, Any]) -> tuple
             mirror.sync()
         except ValueError as error:
             return _meanwhile(own, error)
-        answer, rays = own(), _as_rays(starts, ends)  # its own error, if it has one
+        answer, rays = own(), _as_rays(starts, ends)  # raises PyBullet's own error, if any
         if rays is None:
-            return (MISS,) * len(answer)  # PyBullet reads what nothing was written to
+            return (MISS,) * len(answer)  # PyBullet reads uninitialised numbers
         numbers = np.abs(rays).max(axis=(1, 2)) <= LARGEST_NUMBER
         if numbers.all():
             return answer
-        with suppress(ValueError):  # rays that have no numbers are misses, as for PyBullet
+        with suppress(ValueError):  # rays without accepted numbers are misses, as in PyBullet
             answers = iter(mirror.rayTestBatch(rays[numbers, 0], rays[numbers, 1], **options))
             answer = tuple(next(answers) if has_numbers else MISS for has_numbers in numbers.tolist())
     for observer in observers:
@@ -239,7 +239,7 @@ def _meanwhile(own: _Own, error: ValueError) -> tuple[RayTestResult, ...]:
 
 
 def _mirror_of(given: Any, patch: Patch) -> Mirror:
-    """The mirror of a client, which follows the calls that are noted; ValueError if the client cannot be mirrored."""
+    """The mirror of a client, which follows the recorded calls; ValueError if the client cannot be mirrored."""
     client, made = number_of(given), patch.mirrors
     mirror = made.get(client)
     if mirror is None:
@@ -255,7 +255,7 @@ def _mirror_of(given: Any, patch: Patch) -> Mirror:
 
 
 def _as_rays(starts: Any, ends: Any) -> Float64Array | None:
-    """Both ends of each ray, (n, 2, 3); None where they are no vectors."""
+    """Both ends of each ray, (n, 2, 3); None if they are not vectors."""
     try:
         rays = np.stack([np.asarray(starts, np.float64), np.asarray(ends, np.float64)], axis=1)
     except (ValueError, TypeError):

@@ -1,4 +1,4 @@
-"""Bullet's plane, which its rays hit from both sides like a sheet without thickness. Two heights, else exact.
+"""Bullet's plane, which its rays hit from both sides like a sheet without thickness: two heights, else exact tests.
 
 The sheet is {x : normal·(x - point) = 0} for the float64 numbers of both. It is closed, as limbs are: a segment that
 ends on it touches it, one that starts on it starts inside. With a thickness, it lies between two such faces.
@@ -98,5 +98,5 @@ def _exact_sheet_hit(
     if started and inside == "hit":
         return
     from_above = sheet.height(ray.origin) - sheet.height(ray.second) > 0
-    # what comes from above enters through the upper side, and leaves through the lower one
+    # a segment from above enters through the upper side, and leaves through the lower one
     found.normal[row] = unit if from_above != started else -unit

@@ -1,4 +1,4 @@
-"""The loop that places shapes: the frame of each one's link times its local frame. In float64, in program order."""
+"""The loop that places shapes: the frame of a shape's link times its local frame, in float64, in program order."""
 
 from math import inf, sqrt
 from typing import NamedTuple
@@ -42,7 +42,7 @@ def _write_matrix(x: float, y: float, z: float, w: float, turn: Float64Array, i:
 
 @inlined
 def _write_product(frames: Float64Array, k: int, local: Float64Array, i: int, rotation: Float64Array) -> None:
-    """Write Hamilton's product of the quaternions of frame k and local frame i: the latter, then the former."""
+    """Write Hamilton's product of the quaternions of frame k and local frame i, which is applied first."""
     x, y, z, w = frames[k, 3], frames[k, 4], frames[k, 5], frames[k, 6]
     a, b, c, r = local[i, 0], local[i, 1], local[i, 2], local[i, 3]
     rotation[i, 0] = (w * a + r * x) + (y * c - z * b)
@@ -72,8 +72,8 @@ def pose_shapes(
 ) -> int:
     """Fill `made` with n shapes at frames (m, 7), positions and quaternions; returns the first misfit, or -1.
 
-    `at` (n,): the frame of each shape. `kind`, `size`, `position`, `rotation`: as in `Shapes`. A shape fits whose
-    numbers are finite and, if it is a cylinder, whose axis has not vanished.
+    `at` (n,): the frame of each shape. `kind`, `size`, `position`, `rotation`: as in `Shapes`. A shape fits if its
+    numbers are finite and, for a cylinder, its axis has not vanished.
     """
     bad, limb, box = EVERY_SHAPE_FITS, 0, 0
     for i in range(len(at)):

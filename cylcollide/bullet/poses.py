@@ -41,7 +41,7 @@ def by_body(body_links: Iterable[BodyLink]) -> dict[int, list[int]]:
 def frame_calls(client: Client, links: Mapping[int, list[int]]) -> tuple[Call, ...]:
     """The calls that read the frames of these links of each body, base first.
 
-    Velocities of links are not computed, frames are, anew from joints.
+    PyBullet does not compute velocities of links then; it recomputes frames from joints.
     """
     calls, row, api, number = list[Call](), 0, client.api, client.number
     for body, of_body in links.items():
@@ -79,15 +79,15 @@ def parent_frame(client: Client, body_links: Sequence[BodyLink], body_link: Body
 
 @dataclass(frozen=True)
 class Placement:
-    """What of n shapes stays when they move."""
+    """The data of n shapes that motion does not change."""
 
-    links: dict[int, list[int]]  # whose frames are read: those with shapes, by body
-    calls: tuple[Call, ...]  # that read them
+    links: dict[int, list[int]]  # links with shapes, by body: their frames are read
+    calls: tuple[Call, ...]  # the calls that read these frames
     at: Int64Array  # (n,), the frame of each shape
     limbs: Int64Array  # the shapes that become limbs: all but planes
     boxes: int  # how many boxes are among them
     planes: Int64Array
-    of_planes: Int64Array  # their frames
+    of_planes: Int64Array  # the frames of planes
 
 
 def placement(client: Client, shapes: Shapes) -> Placement:
@@ -122,7 +122,7 @@ def pose(client: Client, shapes: Shapes, fixed: Placement, frames: Float64Array,
 
 
 def limbs_of(shapes: Shapes, made: Posed, rows: Int64Array, groups: Uint32Array, names: Sequence[str]) -> Limbs:
-    """The limbs, in the order of their shapes, which are `rows` (m,); `groups`, `names` (m,): filter groups, names."""
+    """The limbs of the shapes `rows` (m,), in this order; `groups`, `names` (m,): their filter groups and names."""
     p1, p2, kind, size = made.p1, made.p2, shapes.kind[rows], shapes.size[rows]
     order = np.argsort(np.argsort(kind, kind="stable"), kind="stable")
     parts = []

@@ -19,9 +19,9 @@ Row: TypeAlias = tuple[int, tuple[float, ...], tuple[float, ...], tuple[float, .
 
 SIZES = {SPHERE: 1, BOX: 3, CYLINDER: 2, CAPSULE: 2, PLANE: 0}  # number of lengths among the three sizes
 GROWN = {SPHERE: (1, 0, 0), BOX: (2, 2, 2), CYLINDER: (2, 1, 0), CAPSULE: (0, 1, 0), PLANE: (0, 0, 0)}
-"""By how much the three sizes grow where every surface moves out by 1, as in `Limbs.inflated`."""
+"""Growth of the three sizes if every surface moves out by 1, as in `Limbs.inflated`."""
 
-NO_LENGTH = {CAPSULE}  # whose first size, the length of its axis, may be 0
+NO_LENGTH = {CAPSULE}  # kinds whose first size, the length of the axis, may be 0
 
 
 @dataclass(frozen=True, eq=False)
@@ -35,11 +35,11 @@ class Shapes:
     rotation: Float64Array  # (n, 4), quaternions x, y, z, w
     body_links: list[BodyLink]
     wrapped: list[int]  # indices of the links that are left to Bullet's own ray test
-    tolerance: float  # by which sizes have grown; half the thickness of planes
+    tolerance: float  # growth of the sizes; half the thickness of planes
 
 
 def ball_radii(kind: Int64Array, size: Float64Array) -> Float64Array:
-    """Radius of a ball about the centre of each shape that holds it, inf for a plane; (n,)."""
+    """Radius of a ball about the centre of each shape that contains the shape, inf for a plane; (n,)."""
     radius = size[:, 0] / 2.0 + size[:, 1]  # of a capsule or cylinder
     radius = np.where(kind == SPHERE, size[:, 0], radius)
     radius = np.where(kind == BOX, np.linalg.norm(size, axis=1) / 2.0, radius)

@@ -1,9 +1,9 @@
-"""Reading the bodies of a client: which are new, which are gone, which have other shapes or another mass.
+"""Reading the bodies of a client: which are new, removed, or have changed shapes or mass.
 
-A body is known by a token in its user data; of a body that was read before, only what can change is read again. Two
+A token in its user data identifies a body; of a body that was read before, only what can change is read again. Two
 calls change shapes: `unsupportedChangeScaling`, and a collision margin, which changes the last bits of boxes and
-cylinders. Both act on the shape of a body's base, whichever link they name, and so on every link that shares it: on any
-that `createMultiBody` made, on none of a file. So links of files are read again only if something else has changed.
+cylinders. Both act on the shape of a body's base, whichever link they name, and so on every link that shares it:
+possibly links made by `createMultiBody`, never links of a file, which are read again only after other changes.
 """
 
 from collections.abc import Iterable, Mapping
@@ -14,9 +14,9 @@ from uuid import uuid4
 import numpy as np
 
 from cylcollide.bullet.client import BASE, MADE_OF_SHAPES, TOKEN, BodyLink, Client
-from cylcollide.bullet.crash_guard import crashing, suspects
+from cylcollide.bullet.crash_guard import crashing, links_to_check
 from cylcollide.bullet.read_shapes import SIZES, Row
-from cylcollide.bullet.tuples import return_the_same
+from cylcollide.bullet.tuples import results_unchanged
 
 MASS, BODY_TYPE, MARGIN = 0, 10, 11  # fields of getDynamicsInfo
 SOFT_BODY = 3
@@ -24,15 +24,15 @@ SOFT_BODY = 3
 
 @dataclass(frozen=True)
 class Body:
-    """One body as it was read. It is the same body as long as its token is."""
+    """One body as it was read. A body with the same token is the same body."""
 
     token: bytes | None
     item: int  # the user data that hold the token
-    fixed: bool  # without mass: PyBullet resets the filter group of a base that becomes fixed, or free
+    fixed: bool  # has no mass: PyBullet resets the filter group of a base that becomes fixed or free
     rows: dict[int, tuple[Row, ...] | None]  # the shapes of each link, None where PyBullet does not report them
     readable: tuple[int, ...]  # the links with shapes that become limbs or planes
-    variable: dict[int, Any]  # what PyBullet reports of those that are read at every pass
-    names: dict[int, str]  # of these links: body and link
+    variable: dict[int, Any]  # PyBullet's reports on the links that are read at every pass
+    names: dict[int, str]  # body and link by name, for readable links
 
 
 class Reading(NamedTuple):
@@ -40,7 +40,7 @@ class Reading(NamedTuple):
 
     bodies: dict[int, Body]  # by number, in order
     same: frozenset[int]  # the bodies that have the filter groups of the previous reading
-    changed: bool  # whether bodies or shapes are others than in the previous reading
+    changed: bool  # whether bodies or shapes differ from the previous reading
 
     @property
     def is_known(self) -> bool:
@@ -56,10 +56,10 @@ NOTHING_READ = Reading({}, frozenset(), True)
 
 
 class Unchanged:
-    """Tells whether a client still has these bodies, none of them replaced, fixed, freed or of another shape since.
+    """Checks whether a client still has these bodies, none of them replaced, fixed, freed or of another shape since.
 
-    They are as many, and each token is still where it was: it is deleted with its body, and no other one has it.
-    `masses`: the bodies whose mass is asked for; `shapes`: those whose shapes are.
+    Their number and all tokens have to be unchanged: a token is unique, and deleted with its body. `masses`, `shapes`:
+    the bodies whose mass, and whose shapes, are checked.
     """
 
     def __init__(
@@ -76,14 +76,14 @@ class Unchanged:
         )  # fmt: skip
 
     def holds(self) -> bool:
-        """Whether they are unchanged now."""
-        if not (self._is_known and return_the_same(self._reports)):
+        """Whether the bodies are unchanged now."""
+        if not (self._is_known and results_unchanged(self._reports)):
             return False
         return all((self._facts_of(*base)[MASS] == 0.0) == fixed for base, fixed in self._fixed.items())
 
 
 class Reader:
-    """Reads a client's shapes; of bodies that were read before, no more than what can have changed."""
+    """Reads a client's shapes; of bodies that were read before, only what can have changed."""
 
     def __init__(self, client: Client) -> None:
         self._client = client
@@ -109,7 +109,7 @@ class Reader:
         return self._new_bodies([number])[number]
 
     def _same_body(self, number: int, before: Body | None) -> Body | None:
-        """The body as it is now, if it is the one that was read before."""
+        """The body as it is now; None if it is not the one that was read before."""
         if before is None or before.token is None or self._client.token(number) != (before.item, before.token):
             return None
         shapes = {link: self._client.getCollisionShapeData(number, link) for link in before.readable}
@@ -139,12 +139,12 @@ class Reader:
     def _new_bodies(self, numbers: list[int]) -> dict[int, Body]:
         """Bodies that were not read before. Shapes that PyBullet would crash on are not read."""
         client = self._client
-        bad = crashing(client, [link for number in numbers for link in suspects(client, number)])
+        bad = crashing(client, [link for number in numbers for link in links_to_check(client, number)])
         return {number: self._new_body(number, {at.link for at in bad if at.body == number})
                 for number in numbers}  # fmt: skip
 
     def _new_body(self, number: int, unsafe: set[int]) -> Body:
-        if self._client.token(number)[1] is None:  # it gets one that no other body has or had
+        if self._client.token(number)[1] is None:  # a unique token is added
             self._client.addUserData(number, TOKEN, uuid4().hex)
         item, token = self._client.token(number)
         info = self._client.getDynamicsInfo(number, BASE)
@@ -156,13 +156,13 @@ class Reader:
                 reports[link] = reported = self._reported(BodyLink(number, link))
                 rows[link] = None if reported is None else _rows(reported)
         readable = tuple(link for link, shapes in rows.items() if any(row[0] in SIZES for row in shapes or ()))
-        shares = self._client.getBodyInfo(number)[0] == MADE_OF_SHAPES  # files share none
+        shares = self._client.getBodyInfo(number)[0] == MADE_OF_SHAPES  # links of files share no shapes
         variable = {k: reports[k] for k in readable if k == BASE or shares}
         names = {link: self._client.link_name(BodyLink(number, link)) for link in readable}
         return Body(token, item, info[MASS] == 0.0, rows, readable, variable, names)
 
     def _reported(self, body_link: BodyLink) -> tuple[Any, ...] | None:
-        """What PyBullet reports about the shapes of one link, () if it has none, None if it does not report them."""
+        """PyBullet's report on the shapes of one link, () if there are none, None if it does not report them."""
         try:
             reported: tuple[Any, ...] = self._client.getCollisionShapeData(*body_link)
         except self._client.api.error:  # bodies in maximal coordinates

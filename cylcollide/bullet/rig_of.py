@@ -1,4 +1,4 @@
-"""A live body as a rig. Bones are the frames of its links as URDF has them, not their centres of mass."""
+"""A live body as a rig. Bones are the frames of its links as URDF defines them, not their centres of mass."""
 
 from __future__ import annotations
 
@@ -38,7 +38,7 @@ def rig_of(client: Any, body: int, *, mesh: OtherShapes = "raise") -> Rig:
     client
         What `pybullet.connect` returned, a `BulletClient`, or the module `pybullet` (client 0).
     body
-        Its number.
+        The number of the body.
     mesh
         The treatment of shapes that are not limbs (meshes, height fields, planes): "raise" a
         ValueError, or "skip" them.
@@ -81,7 +81,7 @@ def rig_of(client: Any, body: int, *, mesh: OtherShapes = "raise") -> Rig:
 
 
 def poses_of(client: Any, body: int) -> tuple[Float64Array, Float64Array]:
-    """Where the bones of `rig_of(client, body)` are now: float64 (1, b, 3), quaternions (1, b, 4).
+    """Present poses of the bones of `rig_of(client, body)`: float64 (1, b, 3), quaternions (1, b, 4).
 
     ImportError without pybullet: install the extra `crosscheck`. ValueError for a client that is
     not connected, or an unknown body.
@@ -98,7 +98,7 @@ def poses_of(client: Any, body: int) -> tuple[Float64Array, Float64Array]:
 
 
 def _checked(bullet: Client, body: int) -> int:
-    """The number of the body, if there is one."""
+    """The number of the body; ValueError if the client has none."""
     if body not in bullet.bodies():
         raise ValueError(f"body: expected the number of a body of the client, {bullet.bodies()}, got {body!r}")
     return body
@@ -121,7 +121,7 @@ def _inverse(turn: Quaternion) -> Quaternion:
 
 
 def _within(frame: Frame, position: Vector, orientation: Quaternion) -> Frame:
-    """A transform in the frame that this one is given in."""
+    """A transform relative to `frame`, in the frame in which `frame` is given."""
     origin, turn = frame
     return carried(rotation_of(turn), origin, position), normalised(composed(turn, orientation))
 

@@ -1,4 +1,4 @@
-"""A client's bodies at one moment, as a mirror has them: read anew, or what has changed put into the last scene."""
+"""A client's bodies at one moment, for a mirror: read anew, or the last scene with what has changed."""
 
 import warnings
 from collections import deque
@@ -23,7 +23,7 @@ from cylcollide.world.pose_columns import Draft, PoseMemory
 
 
 class MirrorScene(NamedTuple):
-    """All that a mirror knows of its client, put in place in one step: an interrupt leaves the old one or the new."""
+    """All data that a mirror has of its client, stored in one step: an interrupt leaves the old scene or the new."""
 
     reading: Reading
     shapes: Shapes
@@ -40,7 +40,7 @@ def _same_bits(new: Float64Array, old: Float64Array) -> bool:
 
 
 READINGS = 16
-"""So often a client is read before an error of PyBullet's is the caller's: bodies may go while they are read."""
+"""How often a client is read before PyBullet's error is passed on: bodies may be removed while they are read."""
 
 
 class SceneReader:
@@ -49,8 +49,8 @@ class SceneReader:
     def __init__(self, client: Client, mesh: MeshPolicy, tolerance: float, warns: bool) -> None:
         self._client, self._mesh, self._tolerance, self._reader = client, mesh, tolerance, Reader(client)
         self._kept = deque[tuple[Draft, Posed]](maxlen=2)
-        """Those of the last two scenes, each once: what a thread has taken, no other one finds."""
-        self._warns, self._warns_of_unnumbered = warns, True  # of the first bodies that are wrapped, the first solids
+        """The memory of the last two scenes, each once: only one thread can take it."""
+        self._warns, self._warns_of_unnumbered = warns, True  # once each, at the first such body
 
     def bodies_are_those_of(self, scene: MirrorScene) -> bool:
         """Whether no body came, went or changed its shapes or mass since the scene was read."""
@@ -80,7 +80,7 @@ class SceneReader:
                 frames = made_frames
         if before is not None and are_as_many and poses_only:
             reading = before.reading._replace(changed=False)
-        else:  # after the frames: another thread has replaced no body since, then
+        else:  # after the frames, to detect bodies that another thread has replaced
             reading = self._reader.read(before.reading if before else NOTHING_READ)
         if before is None or frames is None or reading.changed:
             known = {} if before is None or filters else before.groups
@@ -108,9 +108,9 @@ class SceneReader:
         return before._replace(reading=reading, frames=frames, boxes=boxes, state=state)
 
     def _memory(self, before: MirrorScene) -> tuple[Draft, Posed]:
-        """Where the next scene is made, with its limbs in the draft: that of an earlier one that nothing reads."""
+        """Memory for the next scene, with its limbs in the draft: that of an earlier scene that nothing reads."""
         layout, nodes = before.state.world._layout, len(before.state.world._tree.child)
-        if len(self._kept) == self._kept.maxlen:  # else the only one is that of this scene
+        if len(self._kept) == self._kept.maxlen:  # else the only one belongs to this scene
             with suppress(IndexError):  # another thread was faster
                 kept = self._kept.popleft()
                 if kept[0].suits(layout, nodes):
@@ -173,7 +173,7 @@ _named: set[bytes | None] = set()
 
 
 def _warn_of_wrapped(client: Client, reading: Reading, body_links: list[BodyLink]) -> None:
-    """Warn that Bullet decides about these links, unless that was said of this client before."""
+    """Warn that Bullet decides about these links, unless this client was warned about before."""
     links = by_body(body_links)
     tokens = {reading.bodies[body].token for body in links}
     if tokens & _named:

@@ -1,7 +1,7 @@
 """Heights of the ends of a segment above a face of a plane, in float64 and in double-double, with bounds.
 
-A plane is given by a normal of any length and two faces, each by a point of it: the same one for a sheet without
-thickness. It is entered from both sides.
+A plane is given by a normal of any length and a point on each of its two faces: the same point for a sheet without
+thickness. Rays enter it from both sides.
 """
 
 from typing import NamedTuple, TypeAlias
@@ -19,18 +19,18 @@ DOT_ERROR = 32.0 * UNIT_ROUNDOFF**2
 high words are error-free; the low words amount to 4 u S at most and round in 4 additions (16 u² S) after 3 u² S."""
 
 FLOAT_ERROR = 16.0 * UNIT_ROUNDOFF
-"""The same in float64: 1 u S of the differences, 1 u S of the products, 2 u S of the sums; and those of S itself."""
+"""The error in float64, relative to S: 1 u S of differences, 1 u S of products, 2 u S of sums; and that of S itself."""
 
 UNDERFLOW = 1e-300  # far above what products lose to underflow, far below every length
 
 LOWER, UPPER = 0, 1
-"""The faces of a sheet: its normal leads from the lower to the upper one."""
+"""The faces of a sheet: its normal points from the lower to the upper one."""
 
 Height: TypeAlias = tuple[float, float, float]
 """normal·(x - point): the rounded value, its error, and a bound on the error of their sum."""
 
 FloatHeights: TypeAlias = tuple[float, float, float, float]
-"""The same of the ends of a segment in float64: value and bound of its error for the first, and for the last."""
+"""Heights of both ends of a segment in float64: value and error bound of the first, then of the last."""
 
 
 class SheetTable(NamedTuple):
@@ -44,7 +44,7 @@ class SheetTable(NamedTuple):
 
 @inlined
 def sheet_plane(sheets: SheetTable, k: int, face: int) -> Plane:
-    """The plane of a face of sheet k, as `box_plane` has those of boxes."""
+    """The plane of a face of sheet k, in the form of `box_plane`."""
     axis, _ = coordinate_axis(sheets.normal[k, 0], sheets.normal[k, 1], sheets.normal[k, 2])
     return axis, sheets.faces[k, face, max(axis, 0)], 0.0
 
@@ -86,7 +86,7 @@ def float_heights(
 
 @inlined
 def starts_outside(face: int, height: float) -> bool:
-    """Whether the height above `entry_face` is that of a start beyond it. Without thickness every start is."""
+    """Whether a start with this height above `entry_face` is outside the sheet; without thickness every start is."""
     return (height > 0.0) == (face == UPPER)
 
 
@@ -100,9 +100,9 @@ def stays_outside(face: int, heights: FloatHeights) -> bool:
 
 @inlined
 def crosses_after(heights: FloatHeights, time: float) -> bool:
-    """Whether a segment whose ends are on different sides, or whose first end is on neither, crosses after a time.
+    """Whether a segment with ends on different sides, or with the first end on the face, crosses it after a time.
 
-    The crossing is at |first| / (|first| + |last|); a first end whose side is not certain is too close to be after.
+    The crossing is at |first| / (|first| + |last|); if the side of the first end is not certain, it is not after.
     """
     first, first_error, last, last_error = heights
     whole = (abs(first) + first_error) + (abs(last) + last_error)

@@ -33,14 +33,14 @@ POSITION_ERROR = 16.0 * UNIT_ROUNDOFF
 
 MISSED, CROSSED, UNDECIDED = 0, 1, 2
 OPEN_ORDER = -2
-"""In place of a shape: which one comes first is not decided in float64."""
+"""In place of a shape: float64 does not decide which one is first."""
 
 
 class SheetColumns(NamedTuple):
     """The crossings of n segments with one sheet."""
 
     fraction: Column[np.float64]  # inf for a miss
-    error: Column[np.float64]  # of the fraction at most
+    error: Column[np.float64]  # bound on the error of the fraction
     position: Vectors
     normal: Vectors  # unit, to the side that the segment comes from
     undecided: Column[np.bool_]
@@ -63,7 +63,7 @@ def _crossing(
 ) -> tuple[int, float, float, float, float]:
     """Whether segment i enters sheet k by a face; time in two words, bound on its error, and the height of the start.
 
-    It is undecided where the start is not beyond the face.
+    A start that is not beyond the face is UNDECIDED.
     """
     first, last = height_of(sheets, k, face, starts, i), height_of(sheets, k, face, ends, i)
     if not (is_certain(first) and is_certain(last) and starts_outside(face, first[0])):
@@ -136,9 +136,9 @@ def _tie(
     best: int,
     best_face: int,
 ) -> int:
-    """Whether sheet k counts, CROSSED, or the first shape so far, MISSED, if one plane has both; else UNDECIDED.
+    """CROSSED if sheet k counts, MISSED if the first shape so far does, in case one plane has both; else UNDECIDED.
 
-    That is limb `best`, or sheet `best` - the number of limbs, which has a lower rank. Both are entered by these faces.
+    The first shape is limb `best`, or sheet `best` - the number of limbs, of lower rank. The ray enters by these faces.
     """
     limbs, plane = len(limb_rank), sheet_plane(sheets, k, face)
     if best >= limbs:
@@ -171,9 +171,8 @@ def first_sheets(
     """Write the first of limbs and sheets in rows `begin` to `end`.
 
     `limb`, `limb_fraction`, `limb_face` (n,): the first limb, its fraction, inf for none, and its face. `shape`,
-    `fraction` (n,): the same of the first shape: that limb, or the number of limbs + a sheet. What lies in one plane is
-    met at once, and the lower rank counts. Rows whose order is still not decided get the shape OPEN_ORDER; how many
-    they are.
+    `fraction` (n,): the first shape, that limb or the number of limbs + a sheet, and its fraction. Faces in one plane
+    are hit at once, and the lower rank counts. Undecided rows get the shape OPEN_ORDER; returns their number.
     """
     count, limbs = 0, len(limb_rank)
     for i in range(begin, end):

@@ -1,4 +1,4 @@
-"""Thick rays at a mirror's shapes: limbs grow as those of a world do, and planes become slabs."""
+"""Thick rays against a mirror's shapes: limbs grow as in a world, and planes become slabs."""
 
 from __future__ import annotations
 
@@ -26,21 +26,21 @@ from cylcollide.query.near_requests import as_radii
 
 
 class ThickHits(MirrorHits):
-    """As `MirrorHits`. A limb or plane then means all points within the ray's radius of it.
+    """As `MirrorHits`, but each limb or plane stands for all points within the ray's radius of it.
 
-    `position` is the place of the shape nearest to the ray's centre, `normal` the way from there to the centre. Exits
-    and thickness are those of the grown shape: a plane is a slab.
+    `position` is the point of the shape nearest to the ray's centre, `normal` the direction from there to the centre.
+    Exits and thickness are those of the grown shape: a plane is a slab.
     """
 
     _compared = 0
 
     @property
     def rechecked(self) -> int:
-        """How often exact arithmetic decided about a ray: among the limbs, and between two other shapes."""
+        """Number of decisions by exact arithmetic: among the limbs, and between a plane and another shape."""
         return super().rechecked + self._compared
 
     def _add_sheets(self, fraction: Float64Array) -> Float64Array:
-        """Put sheets before other shapes; undecided rows are resolved exactly, and the lower rank counts."""
+        """Replace hits by earlier hits of sheets; undecided rows are resolved exactly, and ties by the lower rank."""
         rays, first, shape = self._rays, fraction.copy(), self._shape.astype(np.int32)
         error = limb_error(self._state._replace(largest=self._state.largest + rays.radius.max(initial=0.0)), rays)
         for k, slab, rows in self._slabs(np.arange(len(first))):
@@ -56,7 +56,7 @@ class ThickHits(MirrorHits):
         return first
 
     def _slabs(self, rows: Int64Array, hit: bool = False) -> Iterator[tuple[int, Sheet, Int64Array]]:
-        """Each sheet that the mask includes, grown by each radius; and of these rows those with it, or that hit it."""
+        """Each sheet that the mask includes, grown by each radius, and the `rows` of this radius, or hits of them."""
         radius = self._rays.radius[rows]
         for thick in np.unique(radius).tolist():
             for k in np.flatnonzero(self._state.sheet_table.group & np.uint32(self._rays.mask)).tolist():
@@ -68,7 +68,7 @@ class ThickHits(MirrorHits):
         return replace(sheet, half_thickness=sheet.half_thickness + radius)
 
     def _is_before(self, row: int, one: int, other: int) -> bool:
-        """Whether a ray hits one shape before another, exactly; of those hit at once the lower rank counts."""
+        """Whether a ray hits one shape before another, exactly; in a tie the lower rank counts."""
         state, limbs = self._state, self._limbs
         rank = np.concatenate([state.limb_rank, state.sheet_rank])
         if min(one, other) >= limbs and state.sheets[one - limbs] == state.sheets[other - limbs]:
@@ -97,7 +97,7 @@ class ThickHits(MirrorHits):
         return {"position": position, "normal": normal}
 
     def _places(self, k: int, found: SheetColumns, radius: Float64Array) -> Float64Array:
-        """The places of a sheet nearest to centres; those without a normal are within the radius, or in the sheet."""
+        """Points of a sheet nearest to ray centres; centres without a normal are within the radius, or in the sheet."""
         sheet, unit = self._state.sheets[k], self._state.sheet_table.unit[k]
         height = (found.position - sheet.point) @ unit
         beyond = height - np.clip(height, -sheet.half_thickness, sheet.half_thickness)
@@ -106,7 +106,7 @@ class ThickHits(MirrorHits):
 
     @cached_property
     def _ways_back(self) -> list[tuple[int, Int64Array, SheetColumns, BoolArray]]:
-        """Sheets, rows that hit them, where these are left, as hits of the way back; and whether starts are inside."""
+        """Each sheet, the rows that hit it, their exits as hits of reversed segments, and whether starts are inside."""
         rays, found = self._rays, []
         for k, slab, rows in self._slabs(np.flatnonzero(rays.radius > 0.0), hit=True):
             starts, ends = rays.starts[rows], rays.ends[rows]

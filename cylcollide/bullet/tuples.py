@@ -1,4 +1,4 @@
-"""PyBullet's lists and tuples to arrays and back: by functions of the extension, which see no more than numbers."""
+"""PyBullet's lists and tuples to arrays and back, by functions of the extension, which only copies numbers."""
 
 from collections.abc import Callable, Iterable, Sequence
 from itertools import chain, compress, count
@@ -8,16 +8,16 @@ from cylcollide._types import BoolArray, Float64Array, Int32Array, Int64Array
 from cylcollide.runtime.levels import MACHINE_CODE
 
 RayTestResult: TypeAlias = tuple[int, int, float, tuple[float, float, float], tuple[float, float, float]]
-"""What PyBullet reports of a ray: body, link, fraction, position, normal."""
+"""PyBullet's result of a ray: body, link, fraction, position, normal."""
 
 Call: TypeAlias = tuple[Callable[..., Any], tuple[Any, ...], int]
 """A function of PyBullet that returns a state, or a tuple of states, its arguments, and the row of the first state."""
 
 MISS: RayTestResult = (-1, -1, 1.0, (0.0, 0.0, 0.0), (0.0, 0.0, 0.0))
-"""Hits of solids without a body number, which `loadBullet` makes, are of body -1, too, but have a normal."""
+"""Hits of solids without a body number, which `loadBullet` makes, have body -1, too, but a normal."""
 
 EXACT = 2**53
-"""Whole numbers up to here are float64."""
+"""Integers up to this magnitude are exact in float64."""
 
 
 def _is_number(value: Any) -> bool:
@@ -57,7 +57,7 @@ def _read_states(*given: Any) -> None:
         _read_pass(*given[first : first + 3])
 
 
-def _return_the_same(calls: Sequence[Any], asked: BoolArray | None = None) -> bool:
+def _results_unchanged(calls: Sequence[Any], asked: BoolArray | None = None) -> bool:
     chosen = calls if asked is None else compress(calls, asked.tolist())
     return all(call is None or call[0](*call[1]) == call[2] for call in chosen)
 
@@ -78,24 +78,24 @@ def _hit_tuples(
 
 
 read_rows: Callable[[Any, Float64Array], int] = getattr(MACHINE_CODE, "read_rows", _read_rows)
-"""Write lists or tuples of floats and small ints into the first rows of an array (n, w); how many, 0 for others.
+"""Write lists or tuples of floats and small ints into the first rows of an array (n, w).
 
-After 0 some may be written.
+Returns how many, 0 for other values, of which some may then be written.
 """
 
 read_states: Callable[..., None] = getattr(MACHINE_CODE, "read_states", _read_states)
 """Make calls, and write the first two tuples of each state into rows of an array (n, w).
 
-Arguments: m of `Call`, the array, and nothing or one of: int64 (m,), which of several calls is made in place of each,
-None for none; bool (n,), the rows that are wanted: of the second argument of each call, a list, what belongs to one is
-passed. Three more arguments, or None as the third, make more calls.
+Arguments: m of `Call`, the array, and optionally one of: int64 (m,), the index of the call to make if each entry is a
+tuple of calls, or of None for no call; bool (n,), the wanted rows: the second argument of each call, a list, is reduced
+to the items of these rows. Further groups of three arguments, the third possibly None, make more calls.
 """
 
-return_the_same: Callable[..., bool] = getattr(MACHINE_CODE, "return_the_same", _return_the_same)
-"""Whether functions return what they returned: a tuple (m,) of function, arguments and result, or of None.
+results_unchanged: Callable[..., bool] = getattr(MACHINE_CODE, "results_unchanged", _results_unchanged)
+"""Whether functions still return the same: a tuple (m,), each entry (function, arguments, result) or None.
 
-A bool array (m,), if given, has those that are asked.
+A bool array (m,), if given, selects the functions that are called.
 """
 
 hit_tuples: Callable[..., list[RayTestResult]] = getattr(MACHINE_CODE, "hit_tuples", _hit_tuples)
-"""A tuple per hit of the first n rows: body and link, fraction, position, normal; the last argument for a miss."""
+"""A tuple for each of the first n rows: body, link, fraction, position, normal; the last argument for a miss."""

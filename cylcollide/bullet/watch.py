@@ -1,11 +1,11 @@
-"""Calls that may change a ray's answer: what each function of PyBullet may change, and clients that note its calls.
+"""Calls that may change a ray's answer: the effect of each function of PyBullet, and clients that record its calls.
 
-`docs/bullet.md` has the table of effects in words. PyBullet reports nowhere what `setCollisionFilterGroupMask` did,
-which solids `loadBullet` made, nor the length of the quaternion of a `resetBasePositionAndOrientation`, so these are
-noted: from the first mirror on, a function stands in the module `pybullet` that notes and calls PyBullet's own; a
-`BulletClient` calls it, too. `syncBodyInfo` forgets which user data a body has: without `syncUserData`, tokens would
-outlive their bodies. Of bodies that `batchPositions` makes, PyBullet lists the last alone; `createMultiBody` lists all
-here, before that one may go.
+`docs/bullet.md` has the table of effects in words. PyBullet does not report what `setCollisionFilterGroupMask` did,
+which solids `loadBullet` made, or the length of the quaternion of a `resetBasePositionAndOrientation`, so these are
+recorded: from the first mirror on, replacements in the module `pybullet` record each call and pass it on; a
+`BulletClient` calls them, too. `syncBodyInfo` drops the list of each body's user data: without `syncUserData`, tokens
+would outlive their bodies. Of bodies that `batchPositions` makes, PyBullet lists only the last; `createMultiBody` here
+lists all, before the last one may be removed.
 """
 
 from __future__ import annotations
@@ -23,10 +23,10 @@ from cylcollide.bullet.near_links import LENGTHS
 
 
 class Effect(IntEnum):
-    """What is to be read after a call."""
+    """What has to be read after a call."""
 
     NONE = 0
-    """No ray is answered otherwise."""
+    """No answer of a ray changes."""
     POSES = 1
     """Poses, which `Mirror.sync` reads."""
     SCENE = 2
@@ -78,11 +78,11 @@ EFFECTS: Mapping[str, Effect] = {
     for effect, names in zip(Effect, (_NONE, _POSES, _SCENE, _FILTERS), strict=True)
     for name in names.split()
 }
-"""By name, all functions of PyBullet 3.2.7."""
+"""The effects of all functions of PyBullet 3.2.7, by name."""
 
 
 def effect_of(name: str) -> Effect:
-    """The effect of a function; of one that this table does not know, the largest."""
+    """The effect of a function; the largest one for a function that the table does not list."""
     return EFFECTS.get(name, max(Effect))
 
 
@@ -92,20 +92,20 @@ CLIENT = 20  # place of physicsClientId among the arguments of createMultiBody
 
 
 class AsBuiltin(partial[Any]):
-    """A function that `inspect.isbuiltin` takes for a built-in one: a client passes its number on to these alone."""
+    """A function that `inspect.isbuiltin` accepts: a client passes its number only to such functions."""
 
-    __class__ = BuiltinFunctionType  # type: ignore[assignment]  # what `isinstance` is told, as by a mock
+    __class__ = BuiltinFunctionType  # type: ignore[assignment]  # `isinstance` reads it, as in a mock
 
 
 _serial = count(1)  # numbers never repeat, so that none is lost between threads
 LAST_CALL = [0]
-"""A number that any call changes, once they are counted."""
+"""A number that changes with each counted call."""
 
 _replaced: dict[str, Any] = {}
 
 
 def _note_length(quaternion: Any) -> None:
-    """Widen `LENGTHS`, if need be. What is no quaternion PyBullet refuses, and NaN widens nothing."""
+    """Widen `LENGTHS` if necessary. PyBullet refuses values that are not quaternions, and NaN widens nothing."""
     try:
         x, y, z, w = quaternion
         square = min(x * x + y * y + z * z + w * w, 1e300)
@@ -116,7 +116,7 @@ def _note_length(quaternion: Any) -> None:
 
 
 def filter_calls() -> int:
-    """Note calls from now on; a number that any call of `setCollisionFilterGroupMask` or `loadBullet` changes."""
+    """Record calls from now on; a number that changes with any `setCollisionFilterGroupMask` or `loadBullet`."""
     if _replaced:
         return LAST_CALL[0]
     from cylcollide._pybullet import OWN, pybullet  # noqa: PLC0415  # an extra: imported only when used
@@ -148,7 +148,7 @@ def filter_calls() -> int:
     for name, function in (*counting, (RESET, measured), (SYNC, with_user_data), (MAKE, listed)):
         own = getattr(OWN, name)
         _replaced[name] = update_wrapper(AsBuiltin(function), own)
-        if getattr(pybullet, name) is own:  # else a program has put its own there
+        if getattr(pybullet, name) is own:  # else the program has replaced it
             setattr(pybullet, name, _replaced[name])
         setattr(OWN, name, _replaced[name])
     return LAST_CALL[0]
@@ -164,11 +164,11 @@ class Changes:
     def __init__(self) -> None:
         self._serial = count(1)
         self.poses = 0
-        """Of the last call with the effect POSES."""
+        """Number of the last call with the effect POSES."""
         self.scene = 0
-        """Of the last call with the effect SCENE."""
+        """Number of the last call with the effect SCENE."""
         self.filters = 0
-        """Of the last call with the effect FILTERS."""
+        """Number of the last call with the effect FILTERS."""
 
     def last(self) -> Changed:
         """The numbers of poses, scene and filters."""
@@ -207,7 +207,7 @@ class WatchedClient:
         vars(self).update(ray_tests)
 
     def __getattr__(self, name: str) -> Any:
-        if name == "_api":  # of a copy that is being made
+        if name == "_api":  # a copy has no attributes yet
             raise AttributeError(name)
         attribute = getattr(self._api, name)
         if not isbuiltin(attribute):
@@ -220,9 +220,9 @@ class WatchedClient:
 
 
 def noting(function: Callable[..., Any], changes: Changes, effect: Effect) -> Callable[..., Any]:
-    """The function, its calls noted, also those that fail: they may have done a part of their work.
+    """The function, with its calls recorded, even those that fail: they may have done a part of their work.
 
-    They are noted when they begin, too, for threads that read the client meanwhile.
+    They are recorded at their beginning, too, for threads that read the client meanwhile.
     """
 
     def call(*arguments: Any, **keywords: Any) -> Any:

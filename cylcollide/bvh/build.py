@@ -28,10 +28,10 @@ def build(low: Float64Array, high: Float64Array) -> Tree:
 
 
 def arranged(low: Float64Array, high: Float64Array) -> tuple[Int32Array, Int8Array, int, TreeFrame]:
-    """Of the tree over n > 0 boxes: `child` and `axis`, read-only, the depth, and the frame; it has no bounds yet."""
+    """`child` and `axis`, read-only, the depth, and the frame of the tree over n > 0 boxes; bounds are not computed."""
     frame, order = frame_around(low, high), np.arange(len(low), dtype=np.int32)
     boxes: Float32Array = memory.rows((len(low), ROW), FLOAT32)
-    boxes[:] = 0.0  # some columns have no meaning, and are read with the others
+    boxes[:] = 0.0  # unused columns are read with the others
     fill_boxes(low, high, frame, boxes)
     binary = split_all(boxes, order)
     most = len(binary.left)
@@ -91,7 +91,7 @@ def _collapse(
     source: Column[np.int32],
     depth: Column[np.int32],
 ) -> int:
-    """Write the nodes, eight wide, of a binary tree into `child` (n, 8), `axis` (n,), see `Tree`; returns their number.
+    """Collapse a binary tree: write wide nodes into `child` (n, 8), `axis` (n,), see `Tree`; returns their number.
 
     `source` (n,) and `depth` (n,), the binary node and the depth of each, begin as zeros and ones. Scratch: the slots
     (8,) of one wide node, half the surface areas of their boxes (8,), and the doubled centres of these (3, 8).

@@ -2,8 +2,8 @@
 
 A node has eight slots. A slot holds another node (its index, always larger than its parent's), an item, or nothing: the
 box of an empty slot intersects nothing. Boxes are float32, in the coordinate frame of the tree, in which most lie
-within [-1, 1], and padded by `BOX_PAD`, or half that share of their distance farther out, which covers the rounding of
-boxes, rays and their product: `docs/numerics.md`, "Boxes".
+within [-1, 1]. They are padded by `BOX_PAD`, farther out by half of `BOX_PAD` times their distance; that covers the
+rounding of boxes, rays and their product: `docs/numerics.md`, "Boxes".
 """
 
 from math import frexp, inf, ldexp
@@ -23,7 +23,7 @@ HIGH = 3
 
 
 FRAME_NUMBERS, SAMPLES = 10, 32
-"""How many numbers make a `TreeFrame`; how many boxes are looked at to find where most of them lie."""
+"""The size of a `TreeFrame` in numbers; the number of boxes sampled to find where most of them lie."""
 FRAME_MEMORY = FRAME_NUMBERS + SAMPLES
 """Length of the array that `fill_frame` writes and `frame_of` reads."""
 
@@ -46,7 +46,7 @@ class TreeFrame(NamedTuple):
     high: tuple[float, float, float]
 
     def has_coordinates_of(self, other: "TreeFrame") -> bool:
-        """Whether coordinates mean the same in both."""
+        """Whether coordinates are equal in both frames."""
         return self.centre == other.centre and self.scale == other.scale
 
     def corners(self) -> tuple[list[float], list[float]]:
@@ -55,12 +55,12 @@ class TreeFrame(NamedTuple):
         return low, high
 
     def core(self) -> "TreeFrame":
-        """The frame without what lies beyond its core."""
+        """The frame with its corners clamped to its core."""
         low, high = (tuple(min(max(x, -CORE), CORE) for x in at) for at in (self.low, self.high))
         return TreeFrame(self.centre, self.scale, low, high)  # type: ignore[arg-type]
 
     def joined(self, other: "TreeFrame", growth: float) -> "TreeFrame":
-        """A frame that holds both cores and `growth` around them; its corners are those of the frame itself."""
+        """A frame that contains both cores and `growth` around them; its corners are -1 and 1."""
         (a, b), (c, d) = self.core().corners(), other.core().corners()
         low = [min(x, y) - growth for x, y in zip(a, c, strict=True)]
         high = [max(x, y) + growth for x, y in zip(b, d, strict=True)]
@@ -95,16 +95,16 @@ def frame_of(numbers: Float64Array) -> TreeFrame:
 
 @inlined
 def frame_at(n: Any) -> TreeFrame:
-    """`frame_of` in loops."""
+    """`frame_of` for loops."""
     return TreeFrame((n[0], n[1], n[2]), n[3], (n[4], n[5], n[6]), (n[7], n[8], n[9]))
 
 
 @compiled_loop
 def fill_frame(low: Vectors, high: Vectors, numbers: Column[np.float64]) -> None:
-    """Write the ten numbers of `frame_around`, as `frame_of` reads them; behind them is scratch.
+    """Write the ten numbers of `frame_around`, as `frame_of` reads them; the rest of `numbers` is scratch.
 
-    The frame is that of all boxes, or of those around a sample that is near the origin, or else amid the others, if an
-    eighth of all is within 1 / STRETCHED of the whole.
+    The frame fits all boxes; or, if an eighth of them is within 1 / STRETCHED of the whole extent around a sampled box,
+    one near the origin or else a median one, it fits those.
     """
     x, y, z, u, v, w = inf, inf, inf, -inf, -inf, -inf
     for i in range(len(low)):
@@ -142,7 +142,7 @@ def fill_frame(low: Vectors, high: Vectors, numbers: Column[np.float64]) -> None
 
 @inlined
 def farthest_of(frame: TreeFrame) -> float:
-    """The largest coordinate of a corner in the frame of the tree, at least 1, and a little more."""
+    """The largest |coordinate| of a corner in the frame of the tree, at least 1, times CORE."""
     low, high = frame.low, frame.high
     return CORE * max(-low[0], -low[1], -low[2], high[0], high[1], high[2], 1.0)
 
@@ -170,7 +170,7 @@ def _distance_of(low: Float64Array, high: Float64Array, i: int, point: tuple[flo
 def _sort_by_distance(
     low: Float64Array, high: Float64Array, point: tuple[float, float, float], apart: Float64Array
 ) -> None:
-    """Write the distances of samples of all boxes from a point, the least first."""
+    """Write the distances of the sampled boxes from a point, in ascending order."""
     n, count = len(low), min(len(low), SAMPLES)
     for k in range(count):
         distance, j = _distance_of(low, high, k * n // count, point), k
@@ -188,9 +188,9 @@ def box_in_frame(
     high: tuple[float, float, float],
     is_wide: bool,
 ) -> Box:
-    """A box as the bounds of a tree hold it: in its frame, and padded in proportion to how far it reaches.
+    """A box as stored in a tree's bounds: in its frame, and padded in proportion to its largest |coordinate|.
 
-    Of one beyond `FARTHEST_BOX`, that is all of the space beyond half of it. Not `is_wide`: it is in the core.
+    A box beyond `FARTHEST_BOX` becomes all space beyond half of that. Not `is_wide`: the box is in the core.
     """
     x, y, z = (low[0] - centre[0]) * scale, (low[1] - centre[1]) * scale, (low[2] - centre[2]) * scale
     u, v, w = (high[0] - centre[0]) * scale, (high[1] - centre[1]) * scale, (high[2] - centre[2]) * scale
@@ -204,7 +204,7 @@ def box_in_frame(
 
 @inlined
 def _opened(begin: float, end: float) -> tuple[float, float]:
-    """An interval that holds all beyond half of `FARTHEST_BOX`, or everything if the given one is not beyond it."""
+    """All beyond half of `FARTHEST_BOX` if the given interval is beyond `FARTHEST_BOX`, else everything."""
     return (
         0.5 * FARTHEST_BOX if begin > FARTHEST_BOX else -inf,
         -0.5 * FARTHEST_BOX if end < -FARTHEST_BOX else inf,

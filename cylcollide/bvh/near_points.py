@@ -1,6 +1,6 @@
 """Traversals about points: the items near a point or a segment, the nearest first, or near each of many points.
 
-Whether a box is near is decided in float32, in the frame of the tree; reaches are longer by more than its rounding.
+Whether a box is near is decided in float32, in the frame of the tree; reaches are padded by more than its rounding.
 """
 
 from collections.abc import Callable
@@ -45,33 +45,33 @@ Place = TypeVar("Place")
 Found = TypeVar("Found")
 
 FARTHEST_REACH = 2.0**60
-"""Stands in for larger distances in the frame of the tree: its square is a float32, and no empty slot is within it."""
+"""Upper limit of distances in the frame of the tree: its square is finite in float32, and empty slots are beyond it."""
 FARTHEST_SQUARE = FARTHEST_REACH * FARTHEST_REACH
 
 ALL_SLOTS = (1 << TREE_WIDTH) - 1
 
 BALL_ERROR = 4.0
-"""Distances of a segment from balls around boxes err by at most 35 units of 2⁻²⁴ of the size, and this is 64."""
+"""In units of BOX_PAD, 64 · 2⁻²⁴ of the size: the error of a segment's distance from balls is at most 35 · 2⁻²⁴."""
 
 BALL_PAD = BALL_ERROR * BOX_PAD
-"""The same, as a share of the sizes of boxes outside of [-1, 1], and of the way to them."""
+"""This error relative to the sizes of boxes outside of [-1, 1], and to the distances to them."""
 
 
 @inlined
 def is_near_tree(local: Vector) -> Truth:
-    """Whether float32 can tell how far a point in the frame of the tree is from boxes."""
+    """Whether float32 resolves the distances of a point, in the frame of the tree, from boxes."""
     return larger(larger(absolute(local[0]), absolute(local[1])), absolute(local[2])) <= FARTHEST_START
 
 
 @inlined
 def size_about(local: Vector) -> Real:
-    """What float32 errors of lengths about a point in the frame of the tree are proportional to."""
+    """The size to which float32 errors of lengths around a point in the frame of the tree are proportional."""
     return 1.0 + larger(larger(absolute(local[0]), absolute(local[1])), absolute(local[2]))
 
 
 @inlined
 def reach_from(size: Real, scale: float, reach: Real) -> Real:
-    """A signed distance in metres in the frame of the tree, larger by more than float32 errs about this size."""
+    """A signed distance in metres, converted to the frame of the tree and padded by more than float32 errors."""
     return smaller(reach * scale + BOX_PAD * (size + absolute(reach) * scale), FARTHEST_REACH)
 
 
@@ -79,7 +79,7 @@ def reach_from(size: Real, scale: float, reach: Real) -> Real:
 def signed_squares(bounds: Float32Array, base: int, point: Vector) -> Any:
     """Squares of a point's distances from the surfaces of a node's eight boxes, times -1 where it is inside.
 
-    No limb in a box is nearer than the box, and none holds the point deeper than the box does.
+    A limb in a box is no nearer than the box, and contains the point no deeper than the box does.
     """
     x, y, z = point
     zero = np.float32(0.0)
@@ -106,9 +106,9 @@ def visit_nearest(
     tree: Tree, stack: Stack, point: Vector, reach: float, visit: Callable[[Query, int, Found], tuple[Found, float]],
     query: Query, found: Found,
 ) -> Found:  # fmt: skip
-    """Visit the items whose boxes are not farther from a point than a reach in metres, about the nearest first.
+    """Visit the items whose boxes are within a reach, in metres, of a point, approximately the nearest first.
 
-    The reach is a signed distance. `visit` returns what is found by then, and the reach from there on.
+    The reach is a signed distance. `visit` returns the new `found` and the new reach.
     """
     local = local_point(tree.frame, point)
     if not is_near_tree(local):
@@ -122,11 +122,11 @@ def visit_by_distance(
     tree: Tree, stack: Stack, place: Place, size: float, squares_from: Callable[[Float32Array, int, Place], Any],
     reach: float, visit: Callable[[Query, int, Found], tuple[Found, float]], query: Query, found: Found,
 ) -> Found:  # fmt: skip
-    """`visit_nearest` of a place in the frame of the tree: `squares_from` gives its signed squares from eight boxes.
+    """`visit_nearest` of a place in the frame of the tree; `squares_from` computes its signed squares from eight boxes.
 
     The squares err by at most `BOX_PAD` times `size`.
     """
-    # of each level, the squares from the boxes of a node, that node, and which of its slots are left
+    # per level: the squares from the boxes of a node, the node, and a mask of its slots that are left
     bounds, entries, codes, scale, level = tree.bounds, stack.entry, stack.code, tree.frame.scale, 0
     far = reach_from(size, scale, reach)
     limit = np.float32(far * abs(far))
@@ -154,7 +154,7 @@ def visit_by_distance(
 
 @inlined
 def nearest_slot(squares: Float32Array, first: int, slots: int) -> int:
-    """Which of some slots, at least one, has the least of eight numbers."""
+    """The slot with the least number, of those whose bits are set in `slots`, at least one."""
     slot = lowest_bit(slots)
     least, slots = squares[first + slot], slots & (slots - 1)
     while slots != 0:
@@ -172,7 +172,7 @@ def visit_nearest_to_segment(
 ) -> Found:  # fmt: skip
     """`visit_nearest` of the segment from `start` to `start` + limit · step; the limit may be infinite.
 
-    The distance from the ball around a box bounds that from the box.
+    The distance from the ball around a box bounds the distance from the box from below.
     """
     local, length = local_point(tree.frame, start), sqrt(step[0] * step[0] + step[1] * step[1] + step[2] * step[2])
     if not is_near_tree(local):
@@ -205,7 +205,7 @@ def squares_from_balls(bounds: Float32Array, base: int, segment: tuple[Vector, V
 
 @inlined
 def middle_of(bounds: Float32Array, base: int, place: Real) -> tuple[Any, Any]:
-    """Along one axis, the middles of eight boxes from a place, and their half widths."""
+    """Along one axis, the middles of eight boxes relative to a place, and their half widths."""
     farthest, half = np.float32(FARTHEST_BOX), np.float32(0.5)
     low, high = load(bounds, base), load(bounds, base + 3 * TREE_WIDTH)  # a width may be infinite, a middle not
     return half * (larger(low, -farthest) + smaller(high, farthest)) - place, half * (high - low)
@@ -215,7 +215,7 @@ def middle_of(bounds: Float32Array, base: int, place: Real) -> tuple[Any, Any]:
 def write_near_places(
     tree: Tree, points: Float64Array, radii: Float64Array, begin: int, end: int, place: Float32Array
 ) -> None:
-    """Write points, and how far from each boxes are near: within a radius of it, or of all; `place` is (4, PLACES)."""
+    """Write `place_in_tree` of points and radii, one radius each or one for all; `place` is (4, PLACES)."""
     count, stride = end - begin, place.shape[1]
     for k in range(0, count - LANES + 1, LANES):
         radius = load(radii, begin + k) if radii.size > 1 else broadcast(radii[0])
@@ -235,7 +235,7 @@ def visit_near_places(
     tree: Tree, begin: int, end: int, place: Float32Array, pairs: Pairs,
     visit: Callable[[Query, int, int, Found], Found], query: Query, found: Found,
 ) -> Found:  # fmt: skip
-    """`visit_at_points` with boxes near each point, as `write_near_places` wrote them. `visit` may make them fewer."""
+    """`visit_at_points` with boxes near each point of `write_near_places`. `visit` may shorten the points' reaches."""
     count = end - begin
     start = begin_at_top(tree, count, place, pairs) if count >= SMALLEST_BATCH else (begin_at_root(pairs, count), 0)
     return visit_pairs(tree, begin, place, pairs, start, _next_near, visit, query, found)
@@ -243,7 +243,7 @@ def visit_near_places(
 
 @inlined
 def descend_to_nearest(tree: Tree, count: int, place: Float32Array, codes: Int32Array) -> None:
-    """Write for each point the code of an item: from the root on, always the child with the nearest box.
+    """Write for each point the code of the item that a descent into the child with the nearest box leads to.
 
     All points advance level by level, so that loads of one overlap the work of others.
     """
@@ -263,9 +263,9 @@ def descend_to_nearest(tree: Tree, count: int, place: Float32Array, codes: Int32
 
 @inlined
 def place_in_tree(tree: Tree, point: Vector, radius: Real) -> tuple[Real, Real, Real, Real]:
-    """A point in the frame of the tree, and the squared distance of boxes that are near it; of a point far away, all.
+    """A point in the frame of the tree, and the square of its reach, which includes all boxes if it is far away.
 
-    A radius that is negative, as that of a limb about a point inside, counts as 0.
+    A negative radius, as for a point inside a limb, counts as 0.
     """
     local = local_point(tree.frame, point)
     near, reach = is_near_tree(local), larger(reach_from(size_about(local), tree.frame.scale, radius), 0.0)
@@ -275,7 +275,7 @@ def place_in_tree(tree: Tree, point: Vector, radius: Real) -> tuple[Real, Real, 
 
 @noinline
 def _next_near(tree: Tree, place: Float32Array, pairs: Pairs, level: int) -> tuple[int, int]:
-    """`next_pairs` of points and the boxes near them; by itself it needs no more numbers than there are registers."""
+    """`next_pairs` of points and the boxes near them; as a separate function, its variables fit into registers."""
     return next_pairs(tree, pairs, level, _near_boxes_of, (tree.bounds, place))
 
 

@@ -1,7 +1,7 @@
-"""Patch: items are removed from a tree, and others inserted into it, without a build of the whole.
+"""Patch: remove items from a tree and insert others, without a build of the whole.
 
-Removed items leave empty slots; an only child replaces its node. Inserted items are built to a tree of their
-own, whose branches are put where the boxes above grow least.
+Removed items leave empty slots; an only child replaces its node. Inserted items are built into a tree of their
+own, whose branches are inserted where the boxes above grow least.
 """
 
 from math import inf
@@ -20,17 +20,17 @@ from cylcollide.runtime.memory import aligned, frozen
 def patched(
     tree: Tree, number: Int32Array | None, new: Int32Array, low: Float64Array, high: Float64Array, items: int
 ) -> Tree:
-    """The tree of `items` items, some of them a tree's and others new.
+    """The tree of `items` items, some of them from the given tree and others new.
 
-    `number` (tree.items,) has the new number of each item of the tree, -1 for one that is removed; None: all stay.
-    `new` (k,) are the numbers of those that are inserted, `low` and `high` (k, 3) their boxes. The result is in the
-    frame of the given tree, which new items may leave; in their own frame if there was no item before.
+    `number` (tree.items,) has the new number of each item of the tree, -1 to remove it; None: all keep their numbers.
+    `new` (k,) are the numbers of the inserted items, `low` and `high` (k, 3) their boxes. The result is in the frame of
+    the given tree, which new items may leave; if that tree is empty, in a frame of their own.
     """
     if tree.items == 0 < len(new):
         return patched(build(low, high), new, new[:0], low[:0], high[:0], items)
     code, axis, *_ = arranged(low, high) if len(new) else (tree.child[:0], tree.axis[:0])
     before, more = len(tree.child), len(code)
-    room = before + more + (len(new) if len(new) > LARGEST_BRANCH else 1)  # what is put may need a node for a pair
+    room = before + more + (len(new) if len(new) > LARGEST_BRANCH else 1)  # an insertion may need a node for a pair
     nodes = tree._replace(
         child=np.empty((room, TREE_WIDTH), np.int32), axis=np.zeros(room, np.int8),
         bounds=np.empty((room, 2 * HIGH, TREE_WIDTH), np.float32),
@@ -49,10 +49,10 @@ def patched(
 
 @compiled_loop
 def _remove(nodes: Tree, number: Column[np.int32], instead: Column[np.int32], shrunk: Column[np.bool_]) -> None:
-    """Number the items anew, or remove them, and nodes with fewer than two children; fit the boxes above them.
+    """Renumber or remove the items, remove nodes with fewer than two children, and refit the boxes above them.
 
-    `instead` and `shrunk` (nodes,) are scratch: what stands for a node, which is itself, its only child, or nothing;
-    and whether its box is a smaller one now.
+    `instead` and `shrunk` (nodes,) are scratch: what replaces a node (itself, its only child, or nothing), and whether
+    its box has shrunk.
     """
     for node in range(instead.size - 1, -1, -1):  # children have larger indices than their parents
         children, only, smaller = 0, EMPTY, False
@@ -85,10 +85,10 @@ def _clear_slots(bounds: Float32Array, node: int, first: int, last: int) -> None
 def _insert(
     nodes: Tree, new: Column[np.int32], first: int, last: int, sizes: Column[np.int32], stack: Column[np.int32]
 ) -> None:
-    """Put the branches with at most LARGEST_BRANCH items of the tree of nodes `first` to `last` into that of node 0.
+    """Insert the branches, of at most LARGEST_BRANCH items, of the tree in nodes `first` to `last` into that of node 0.
 
-    Item i of theirs is number `new[i]` from now on. `sizes` and `stack` are scratch, a number per node: the number of
-    items below it, and the nodes still to be put.
+    Their item i becomes item `new[i]`. `sizes` and `stack` are scratch, one number per node: the number of items below
+    it, and the nodes still to be inserted.
     """
     for node in range(last - 1, first - 1, -1):
         size = 0
@@ -153,7 +153,7 @@ def _put(nodes: Tree, used: int, code: int, box: Box) -> int:
 
 @compiled
 def _closest_pair(bounds: Float32Array, node: int) -> tuple[int, int, float]:
-    """Of a full node, the two slots around which a box is least, and half its area."""
+    """The two slots of a full node whose joint box has the least surface area, and half that area."""
     first, second, least = 0, 1, inf
     for i in range(TREE_WIDTH):
         for j in range(i + 1, TREE_WIDTH):
@@ -204,7 +204,7 @@ def _half_area(box: Box) -> float:
 
 
 def _in_order(nodes: Tree, items: int) -> Tree:
-    """The tree of the nodes that can be reached, in the order of their levels."""
+    """The tree of the reachable nodes, in breadth-first order."""
     room = len(nodes.child)
     child: Int32Array = aligned((room, TREE_WIDTH), np.int32, np.empty)
     bounds: Float32Array = aligned((room, 2 * HIGH, TREE_WIDTH), np.float32, np.empty)
@@ -216,9 +216,9 @@ def _in_order(nodes: Tree, items: int) -> Tree:
 
 @compiled_loop
 def _sort_by_level(nodes: Tree, ordered: Tree, source: Column[np.int32], level: Column[np.int32]) -> int:
-    """Write the nodes in the order of their levels, where each one was, and its level; returns their number.
+    """Write the nodes in breadth-first order, the old index of each, and its level; returns their number.
 
-    Children have larger indices than their parents then.
+    Then children have larger indices than their parents.
     """
     source[0], level[0], used, node = 0, 1, 1, 0
     while node < used:

@@ -35,7 +35,7 @@ Found = TypeVar("Found")
 STEP = 512
 """Pairs processed at a time: enough to hide the latency of each, few enough for the first-level cache."""
 
-AHEAD = 16
+PREFETCH_DISTANCE = 16
 """How many pairs in advance a node is prefetched into the cache."""
 
 
@@ -76,14 +76,14 @@ def next_pairs(
 ) -> tuple[int, int]:
     """Process up to `STEP` pairs of the deepest level that has any. Returns the next such level and a number of items.
 
-    `overlaps(query, base, ray)` says which of the eight boxes at number `base` of the tree's bounds a ray intersects.
+    `overlaps(query, base, ray)` returns which of the eight boxes at number `base` of the tree's bounds a ray overlaps.
     The level is -1 when no pairs are left. `pairs.item` holds the codes of the items, `pairs.item_ray` their rays.
     """
     nodes, rays, end = pairs.node[level], pairs.ray[level], pairs.queued[level]
     begin, node_count, item_count = max(end - STEP, 0), 0, 0
     child, codes = tree.child, tree.child.reshape(-1).view(np.float32)  # read as float32, an item's has a minus sign
     for k in range(begin, end):
-        prefetch_node(tree, nodes[min(k + AHEAD, end - 1)])
+        prefetch_node(tree, nodes[min(k + PREFETCH_DISTANCE, end - 1)])
         slots, ray, lanes_of_ray = nodes[k] * TREE_WIDTH, rays[k], broadcast(np.float32(rays[k]))
         met = overlaps(query, slots * 6, ray)
         is_item = with_sign(1.0, load(codes, slots)) < broadcast(np.float32(0.0))
@@ -105,7 +105,7 @@ def deepest(pairs: Pairs, level: int) -> int:
 
 @inlined
 def begin_at_root(pairs: Pairs, count: int) -> int:
-    """Make the pairs of so many rays or points with the root; their level, -1 if there are none."""
+    """Make the pairs of `count` rays or points with the root; returns their level, -1 if there are none."""
     for k in range(count):
         pairs.node[0, k], pairs.ray[0, k] = 0, k
     pairs.queued[0] = count
@@ -119,7 +119,7 @@ def visit_at_points(
 ) -> Found:  # fmt: skip
     """Visit each item with each of the points, rows `begin` to `end`, that its box contains.
 
-    `visit(query, item, i, found)` returns what is found by then. `place` (3, points) and `pairs` are buffers.
+    `visit(query, item, i, found)` returns the new `found`. `place` (3, points) and `pairs` are buffers.
     """
     count, stride = end - begin, place.shape[1]
     for k in range(0, count - LANES + 1, LANES):
@@ -142,7 +142,7 @@ def visit_pairs(
 ) -> Found:  # fmt: skip
     """`visit_at_points` of points in the frame of the tree; `next_of` is `next_pairs` with a test of boxes.
 
-    `start`: the level of the first pairs, and how many items are met already.
+    `start`: the level of the first pairs, and the number of items found already.
     """
     level, met = start
     while level >= 0 or met > 0:

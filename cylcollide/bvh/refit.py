@@ -93,7 +93,7 @@ class Slots(NamedTuple):
     """Slots of the items and nodes of a tree, as 8 · node + slot."""
 
     items: Column[np.int32]  # (items,)
-    nodes: Column[np.int32]  # (nodes,): the slot that holds the node; of the root, -1
+    nodes: Column[np.int32]  # (nodes,): the slot that holds the node; -1 for the root
 
 
 def slots(tree: Tree) -> Slots:
@@ -116,10 +116,10 @@ def _fill_slots(child: Rows[np.int32], found: Slots) -> None:
 
 
 def refit_some(tree: Tree, at: Slots, items: Int32Array, low: Float64Array, high: Float64Array) -> TreeFrame | None:
-    """Fit the boxes `low`, `high` (k, 3) of these items (k,) into the tree's bounds, which are written.
+    """Write the boxes `low`, `high` (k, 3) of these items (k,) into the tree's bounds, and refit those above.
 
-    Returns the frame with its corners anew; None, with invalid bounds, if a box is farther out than all were, or all
-    have become so small in it that float32 holds them poorly.
+    Returns the frame with new corners; None, with invalid bounds, if a box is farther out than all were, or all
+    together have become too small in the frame for the precision of float32.
     """
     corners, dirty = np.empty(6), np.zeros(len(tree.child), np.bool_)
     if not _fit_some(at, items, low, high, tree.frame, farthest_of(tree.frame), tree.bounds, dirty, corners):
@@ -151,9 +151,9 @@ def _fit_some(
     dirty: Column[np.bool_],
     corners: Column[np.float64],
 ) -> bool:
-    """Write bounds and the `corners` (6,) of the whole, for `refit_some`; False if a box is farther out than this.
+    """Write bounds and the `corners` (6,) of the whole, for `refit_some`; returns False if a box is beyond `farthest`.
 
-    `dirty` (nodes,) is False at first: whether a box of a node has changed.
+    `dirty` (nodes,), whether a box of a node has changed, begins as False.
     """
     if not fit_items(at, items, low, high, frame, farthest, bounds, dirty):
         return False
@@ -172,7 +172,7 @@ def fit_items(
     bounds: Float32Array,
     dirty: BoolArray,
 ) -> bool:
-    """Write the bounds of the slots of items, and make their nodes dirty; False if a box is farther out than this."""
+    """Write the bounds of items' slots, and mark their nodes dirty; returns False if a box is beyond `farthest`."""
     centre, scale = frame.centre, frame.scale
     for j in range(items.size):
         place = at.items[items[j]]
@@ -210,7 +210,7 @@ def tree_cost(bounds: NodeBoxes, scale: float) -> float:
         base = node * 2 * HIGH * TREE_WIDTH
         x, y, z = width_of(bounds, base), width_of(bounds, base + TREE_WIDTH), width_of(bounds, base + 2 * TREE_WIDTH)
         areas = areas + (x * y + y * z + z * x)
-    total = np.float64(0.0)  # plain Python, too, adds in float64
+    total = np.float64(0.0)  # float64 in plain Python, too
     for slot in range(TREE_WIDTH):
         total += lane(areas, slot)
     return total / (scale * scale)
@@ -218,23 +218,23 @@ def tree_cost(bounds: NodeBoxes, scale: float) -> float:
 
 @inlined
 def width_of(bounds: Float32Array, offset: int) -> Any:
-    """Along one axis, the widths of eight boxes inside the core; 0 of an empty slot."""
+    """Along one axis, the widths of eight boxes inside the core; 0 for an empty slot."""
     zero, core = np.float32(0.0), np.float32(CORE)
     low, high = load(bounds, offset), load(bounds, offset + HIGH * TREE_WIDTH)
     return larger(smaller(high, core) - larger(low, -core), zero)
 
 
 def are_about_as_large(cost: float, built: float) -> bool:
-    """Whether boxes of this `tree_cost` are about as large as those that the tree was built of."""
+    """Whether boxes of this `tree_cost` are about as large as those that the tree was built from."""
     return cost <= REBUILD_COST * built and built <= REBUILD_COST * cost
 
 
 def united(tree: Tree, other: Tree, other_bounds: Float32Array, growth: Float32Array, frame: TreeFrame) -> Tree:
-    """The tree with boxes around those of two states of it, grown.
+    """The tree with boxes around those of two of its states, grown.
 
-    `other_bounds` (nodes, 6, 8): boxes of items in the other state, in the same slots. `growth` (8 · nodes,): by how
-    much each item's box grows in the given frame, by slot; negative: it is not in the other state, and stays. The
-    frame, the result's, must hold both states and all growth; its corners are computed here.
+    `other_bounds` (nodes, 6, 8): boxes of items in the other state, in the same slots. `growth` (8 · nodes,): growth of
+    each item's box in the given frame, by slot; negative: the item is not in the other state, and its box stays. The
+    frame of the result must contain both states and all growth; its corners are computed here.
     """
     bounds: Float32Array = aligned(tree.bounds.shape, np.float32, np.empty)
     corners, frames = np.empty(6), np.array([_map(tree.frame, frame), _map(other.frame, frame)], np.float32)
@@ -247,7 +247,7 @@ def united(tree: Tree, other: Tree, other_bounds: Float32Array, growth: Float32A
 
 
 def _map(of: TreeFrame, to: TreeFrame) -> tuple[float, float, float, float]:
-    """The factor and the offsets that take coordinates in one frame to another one."""
+    """The factor and the offsets that convert coordinates of one frame to another one."""
     factor = max(to.scale / of.scale, SMALLEST_FACTOR)
     x, y, z = ((a - b) * to.scale for a, b in zip(of.centre, to.centre, strict=True))
     return factor, x, y, z

@@ -30,7 +30,7 @@ class Binary(NamedTuple):
     boxes: Rows[np.float32]  # (nodes, ROW): bounds of the boxes of the items below, and of their doubled centres
     left: Column[np.int32]  # (nodes,): first child, the second follows it; 0 for a leaf
     first: Column[np.int32]  # (nodes,): begin of the range of `order` below the node
-    last: Column[np.int32]  # (nodes,): one behind its end
+    last: Column[np.int32]  # (nodes,): its end, exclusive
 
 
 @compiled_loop

@@ -2,8 +2,8 @@
 
 The cost of a node is shared by all rays in its list, and children are visited in the order of their centres along the
 octant, not sorted for each ray. Where a list would be short, its rays continue as pairs of a ray and a node
-(`ray_node_pairs.py`). What happens at an item is up to functions that the caller passes, which may shorten the reach of
-each ray. Source of the lists: C. Wächter, A. Keller and others describe the scheme; see W. Fuetterling et al.,
+(`ray_node_pairs.py`). At an item, functions are called that the caller passes; they may shorten the reach of each ray.
+Source of the lists: C. Wächter, A. Keller and others describe the scheme; see W. Fuetterling et al.,
 "Efficient ray tracing kernels for modern CPU architectures", JCGT 4(4), 2015 (dynamic ray streams).
 """
 
@@ -34,7 +34,7 @@ from cylcollide.runtime.simd import (
 Query = TypeVar("Query")
 
 RECIPROCAL, PRODUCT, REACH, EARLIEST, RECORD_SIZE = 0, 3, 6, 7, 8
-"""Columns of `Stream.record`, vectors by their first, see `LocalRay`."""
+"""Columns of `Stream.record`, of a vector the first one; see `LocalRay`."""
 
 NO_ITEM = -1
 """In place of an item when there is none."""
@@ -44,7 +44,7 @@ MIXED = 8
 
 
 class Stream(NamedTuple):
-    """The rays of a stream, and the nodes and items they have yet to visit. One a thread."""
+    """The rays of a stream, and the nodes and items they have yet to visit. One per thread."""
 
     record: Rows[np.float32]  # (rays, RECORD_SIZE)
     far_product: Rows[np.float32]  # (rays, RECORD_SIZE): of thick rays, the products for far planes, in the first three
@@ -60,7 +60,7 @@ class Stream(NamedTuple):
 
 def make_stream(tree: Tree, rays: int) -> Stream:
     """A stream for this number of rays, deep enough for any traversal of this tree."""
-    size, rays = tree.stack_size, -(-rays // (2 * LANES)) * 2 * LANES  # written twice eight at a time
+    size, rays = tree.stack_size, -(-rays // (2 * LANES)) * 2 * LANES  # written 2 · LANES at a time
     depth = levels_of(tree)
     # worst case; memory that is not touched costs nothing
     live = np.zeros((rays + LANES) * (1 + TREE_WIDTH * depth), np.int32)
@@ -73,7 +73,7 @@ def make_stream(tree: Tree, rays: int) -> Stream:
 
 @inlined
 def plane_offsets(octant: int) -> tuple[int, int, int, int, int, int]:
-    """Offsets in a node's bounds of the planes across x, y, z that rays of an octant enter boxes by, and leave them by.
+    """Offsets in a node's bounds of the planes across x, y, z through which rays of an octant enter and leave boxes.
 
     For MIXED rays the low planes and the high planes, which `near_and_far` sorts for each ray.
     """
@@ -105,12 +105,12 @@ def visit_on_rays(
     tree, stream, active
         The tree, and the rays: their records, and their numbers, the first `active` in `live`.
     octant
-        Of the rays, or MIXED.
+        The octant of the rays, or MIXED.
     thick
-        Whether rays have products for far planes. A constant: lines take no time for it.
+        Whether rays have products for far planes. A compile-time constant, without cost for lines.
     visit_list
-        `visit_list(query, item, first, end)` is called with a list of rays, `live[first:end]`. It returns the place of
-        the first that is left to `visit`.
+        `visit_list(query, item, first, end)` is called with a list of rays, `live[first:end]`. It returns the position
+        of the first ray that is left to `visit`.
     visit
         `visit(query, item, ray)` is called with one ray.
     flush
@@ -157,7 +157,7 @@ def no_flush(_query: object, _is_last: bool) -> None:
 def next_items_of_stream(
     tree: Tree, stream: Stream, height: int, octant: int, thick: bool
 ) -> tuple[int, int, int, int, int]:
-    """The next item whose box many rays of the stream intersect, and pairs of an item and a ray where they are few.
+    """The next item whose box many rays of the stream intersect, and pairs of an item and a ray where few rays do.
 
     Returns the stack height; the item, NO_ITEM if there is none yet or the traversal has ended; where in `live` the
     list of its rays begins and ends; and the number of pairs in `Pairs.item` and `Pairs.item_ray`.

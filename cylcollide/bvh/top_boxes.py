@@ -1,6 +1,6 @@
 """The boxes at the top of the tree, each tested for eight of many points at once.
 
-Most points meet few of the root's children, so all points of a child share its numbers. Below them lists get short.
+Most points are near few of the root's children; all points near one share loads of its bounds. Lists below are shorter.
 """
 
 from cylcollide._types import Float32Array, Int32Array
@@ -11,14 +11,14 @@ from cylcollide.runtime.compile import noinline
 from cylcollide.runtime.simd import LANES, append_where, broadcast, larger, load, smaller, store
 
 PLACES = BLOCK_RAYS + LANES
-"""Length of the rows of `write_near_places`, a constant: one address is enough for all of them."""
+"""Length of the rows of `write_near_places`. It is a constant, so that one address serves all rows."""
 
 
 @noinline
 def begin_at_top(tree: Tree, count: int, place: Float32Array, pairs: Pairs) -> tuple[int, int]:
-    """Make the pairs of points with the nodes below the root's children, those near them.
+    """Make the pairs of points and the nodes near them among the children of the root's children.
 
-    Returns their level, and how many items are met above it. The last four rows of `place` are a buffer.
+    Returns their level, and the number of items found above it. The last four rows of `place` are a buffer.
     """
     child, below, used, met = tree.child, min(2, len(pairs.node) - 1), 0, 0
     for k in range(count):
@@ -52,7 +52,7 @@ def _append_near(
     tree: Tree, box: int, code: int, place: Float32Array, row: int, ids: Int32Array, count: int, codes: Int32Array,
     rays: Int32Array, used: int,
 ) -> int:  # fmt: skip
-    """Append a code and those of the listed points that are near its box; returns how many there are then."""
+    """Append pairs of a code and each listed point that is near its box; returns the new number of pairs."""
     bounds, numbers, first, codes_of_all = tree.bounds.reshape(-1), place.reshape(-1), row * PLACES, float(code)
     x0, y0, z0 = broadcast(bounds[box]), broadcast(bounds[box + TREE_WIDTH]), broadcast(bounds[box + 2 * TREE_WIDTH])
     box += 3 * TREE_WIDTH

@@ -36,23 +36,23 @@ Vector: TypeAlias = tuple[Real, Real, Real]
 
 Query = TypeVar("Query")
 Found = TypeVar("Found")
-NO_FURTHER = -inf
+END_OF_TRAVERSAL = -inf
 """A reach that ends the traversal of a ray."""
 
 REACH_PAD = 2.0**-50
-"""Share of a ray's way to its middle by which reaches are larger: more than float64 rounds."""
+"""Pad of reaches, relative to the distance from a ray's origin to its middle: more than the rounding of float64."""
 
 LARGEST_GROWTH = 4.0 * FARTHEST_BOX
-"""Boxes grow by no more, in the frame of the tree: no ray that is trusted starts so far away."""
+"""Upper limit of the growth of boxes, in the frame of the tree: no trusted ray starts so far away."""
 
-STACK_NUMBERS = 2
-"""Numbers of the memory of a stack for each of its entries."""
+STACK_ENTRY_SIZE = 2
+"""Float64 numbers of memory per entry of a stack."""
 
 
 class LocalRay(NamedTuple):
     """A ray in the frame of the tree, or eight; its middle is the point nearest to the centre of the tree.
 
-    It meets the plane at coordinate c of an axis at c * reciprocal - product from its middle, in units of the tree.
+    It crosses the plane at coordinate c of an axis at c * reciprocal - product from its middle, in units of the tree.
     """
 
     untrusted: Truth  # too far away or too large to be transformed: it may intersect any box
@@ -60,9 +60,9 @@ class LocalRay(NamedTuple):
     middle: Real  # distance from the origin to the middle, in units of the tree
     reciprocal: Vector  # of the direction, finite
     product: Vector  # coordinates of the middle times reciprocal
-    growth: Real  # by how much all boxes are larger, in units of the tree: 0 for a line
+    growth: Real  # growth of all boxes, in units of the tree: 0 for a line
     reach: Real  # length from the middle, rounded up, in units of the tree; may be negative
-    earliest: Real  # where the origin is, likewise, rounded down
+    earliest: Real  # signed distance from the middle to the origin, rounded down
 
 
 class Stack(NamedTuple):
@@ -76,12 +76,12 @@ class Stack(NamedTuple):
 def make_stack(tree: Tree) -> Stack:
     """A stack deep enough for any traversal of this tree."""
     size = tree.stack_size
-    return stack_in(np.empty(STACK_NUMBERS * size), size)
+    return stack_in(np.empty(STACK_ENTRY_SIZE * size), size)
 
 
 @inlined
 def stack_in(memory: Float64Array, size: int) -> Stack:
-    """A stack in the caller's memory of at least `STACK_NUMBERS * size` numbers."""
+    """A stack in the caller's memory of at least `STACK_ENTRY_SIZE * size` numbers."""
     numbers = memory.view(np.float32)
     return Stack(memory.view(np.int32)[:size], numbers[size : 2 * size], numbers[2 * size : 4 * size])
 
@@ -116,9 +116,9 @@ def local_ray(frame: TreeFrame, origin: Vector, direction: Vector, extent: Real,
 
 @inlined
 def local_growth(frame: TreeFrame, radius: Real) -> Real:
-    """By how much boxes are larger for rays of a radius, in units of the tree; 0 for lines.
+    """Growth of boxes for rays of a radius, in units of the tree; 0 for lines.
 
-    The tree's pad is added once more, times the present size of its frame, since rounding grows with that.
+    The tree's pad is added once more, times the size of the grown frame, since rounding errors grow with that.
     """
     growth = smaller(radius * frame.scale, LARGEST_GROWTH)
     return select(radius > 0.0, growth + BOX_PAD * (1.0 + growth), 0.0)
@@ -200,8 +200,8 @@ def visit_on_ray(
 ) -> Found:  # fmt: skip
     """Visit the items whose boxes a ray intersects, the nearest first; all items, if the ray is untrusted.
 
-    `visit(query, item, found)` is called at each item. It returns what is found by then, and how far the ray goes on, a
-    length as in `LocalRay`: a hit shortens the ray. The result is the last `found`.
+    `visit(query, item, found)` is called at each item. It returns the new `found`, and the new reach of the ray, as in
+    `LocalRay`: a hit shortens the ray. The result is the last `found`.
     """
     if ray.untrusted:
         return visit_all(tree, visit, query, found)

@@ -1,1 +1,1 @@
-"""Characters: rigs, clips and policies; plain data, of which `world` makes rows of limbs."""
+"""Characters: rigs, clips and policies; plain data, from which `world` makes rows of limbs."""

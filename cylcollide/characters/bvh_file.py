@@ -1,8 +1,8 @@
 """BVH: a skeleton and the frames of one motion, in text.
 
 Rotations are in degrees about the axes that CHANNELS names, each in the frame after the previous one. So a bone's
-rotation is the product in the order of the file. The root's position channels replace its OFFSET. The position channels
-of other bones are allowed if they stay the same: bones do not stretch, and OFFSET says how long they are.
+rotation is the product in the order of the file. The root's position channels replace its OFFSET. Position channels of
+other bones must be constant: bones do not stretch, and OFFSET gives their lengths.
 """
 
 import re
@@ -34,7 +34,7 @@ class Bone:
 
 
 class _Lines:
-    """The lines of a file that are not empty, one after another, and the number of the present one."""
+    """Iterates over the non-empty lines of a file, with the number of the present line."""
 
     def __init__(self, file: Path) -> None:
         self.file = file
@@ -53,7 +53,7 @@ class _Lines:
         return words
 
     def keyword(self, keyword: str) -> list[str]:
-        """The words that follow a keyword, which must come next."""
+        """The words after a keyword, with which the next line must begin."""
         words = self.next(keyword)
         count = len(keyword.split())
         if " ".join(words[:count]).upper() != keyword.upper():
@@ -61,7 +61,7 @@ class _Lines:
         return words[count:]
 
     def numbers(self, words: list[str], count: int, what: str) -> list[float]:
-        """So many numbers, all of the rest of a line."""
+        """The `count` numbers that the words of a line must be."""
         if len(words) != count:
             self.refuse(f"{count} numbers, {what}", f"{len(words)}")
         wrong = [word for word in words if not NUMBER.fullmatch(word) or abs(float(word)) > LARGEST_NUMBER]
@@ -75,7 +75,7 @@ class _Lines:
 
 
 def read(path: str | PathLike[str]) -> tuple[Any, ...]:
-    """The arguments of `Clip` for a file, in its units and about its axes; errors as of `Clip.load_bvh`.
+    """The arguments of `Clip` for a file, in its units and axes; errors as of `Clip.load_bvh`.
 
     A bone's tip is the OFFSET of its first child or its End Site.
     """
@@ -83,7 +83,7 @@ def read(path: str | PathLike[str]) -> tuple[Any, ...]:
     bones = _hierarchy(lines)
     offsets = np.array([bone.offset for bone in bones])
     tips = np.array([bone.end_site or [0.0, 0.0, 0.0] for bone in bones])
-    for bone in reversed(bones[1:]):  # the first child is the last to write
+    for bone in reversed(bones[1:]):  # the first child is written last
         tips[bone.parent] = bone.offset
     count = int(_frame_number(lines, "Frames:", 1.0))
     seconds = _frame_number(lines, "Frame Time:", 0.0)
@@ -130,7 +130,7 @@ def _hierarchy(lines: _Lines) -> list[Bone]:
 
 
 def _channels(lines: _Lines, words: list[str]) -> list[tuple[int, str]]:
-    """Axis and kind of each channel of a line CHANNELS."""
+    """Axis and kind of each channel of a CHANNELS line."""
     matches = [CHANNEL.fullmatch(word) for word in words[1:]]
     channels = [("xyz".index(m[1].lower()), m[2].lower()) for m in matches if m]
     if words[:1] != [str(len(channels))] or len(channels) != len(matches) or len(set(channels)) != len(channels):
@@ -160,7 +160,7 @@ def _values(lines: _Lines, count: int, columns: int) -> Float64Array:
 def _posed(
     lines: _Lines, bones: list[Bone], offsets: Float64Array, values: Float64Array
 ) -> tuple[Float64Array, Float64Array]:
-    """Root positions (f, 3) and quaternions (f, b, 4) of the channels' values."""
+    """Root positions (f, 3) and quaternions (f, b, 4) from the values of the channels."""
     turns = np.tile(quaternions.IDENTITY, (len(values), len(bones), 1))
     positions = np.tile(offsets[0], (len(values), 1))
     column = 0

@@ -23,7 +23,7 @@ Up = Literal["y", "z"]
 Pose = tuple[Float64Array, Float64Array, Float64Array]
 
 RIGS = 8
-"""A clip remembers which bones follow it in so many rigs."""
+"""The number of rigs for which a clip caches the bones that follow it."""
 
 
 class Clip(Immutable):
@@ -31,11 +31,11 @@ class Clip(Immutable):
 
     Immutable; make it with `Clip.load_bvh`, `load_gltf` or `load_deepmimic`. Attributes (b bones, f
     frames): `bone_names`, a tuple of b strings, the root first; `parents` (b,), -1 for the root;
-    `offsets` (b, 3), where each bone begins in the frame of its parent; `tips` (b, 3), where it
-    ends in its own, zero if the file does not say; `times` (f,), seconds from the first frame;
+    `offsets` (b, 3), the start of each bone in the frame of its parent; `tips` (b, 3), its end in
+    its own frame, zero if the file has none; `times` (f,), seconds from the first frame;
     `root_positions` (f, 3); `orientations` (f, b, 4), unit quaternions x, y, z, w relative to the
-    parent, the root's to the world; `rest_orientations` (b, 4), those of the pose of rest, 0, 0, 0,
-    1 in BVH. A rig of this skeleton has the offsets as rest positions, and these rest orientations.
+    parent, the root's to the world; `rest_orientations` (b, 4), those of the rest pose, 0, 0, 0, 1
+    in BVH. A rig of this skeleton has the offsets as rest positions, and these rest orientations.
     """
 
     bone_names: tuple[str, ...]
@@ -64,9 +64,9 @@ class Clip(Immutable):
     ) -> None:
         """Check the attributes of these names; quaternions of any length but 0.
 
-        ValueError if shapes do not belong together, a parent does not precede its child, the first
-        bone is not the only root, a name comes twice, times do not increase from 0, or numbers are
-        not accepted.
+        ValueError if shapes do not match, a parent does not precede its child, the first bone is
+        not the only root, a name is repeated, times do not increase from 0, or numbers are not
+        accepted.
         """
         names = checked_names(bone_names)
         b, frames = len(names), validate.vectors(root_positions, "root_positions")
@@ -115,14 +115,14 @@ class Clip(Immutable):
             "y" keeps the axes of the file, in which y usually points up. "z" turns everything, also
             the bones' frames, so that y becomes z and z becomes -y.
         scale
-            Units of the result in one unit of the file: 0.01 for a file in centimetres.
+            Factor from units of the file to units of the result: 0.01 from centimetres to metres.
 
         Raises
         ------
         OSError
             If the file cannot be opened.
         ValueError
-            If it is not BVH; the message has the line, what was expected and the remedy. Also for
+            If it is not BVH; the message has the line, the expected text and the remedy. Also for
             another `up`, or a bad `scale`.
         """
         validate.one_of(up, "up", "y", "z")
@@ -152,12 +152,12 @@ class Clip(Immutable):
 
     @classmethod
     def load_gltf(cls, path: str | PathLike[str], animation: str | int | None = None) -> Clip:
-        """Read an animation of a glTF 2.0 file; metres, y up. It suits the rig of the same file.
+        """Read an animation of a glTF 2.0 file; metres, y up. Its bones match the rig of that file.
 
-        Bones are the joints of its skins, or, without skins, the nodes that move. Frames are all
-        their keys, and more where a joint turns far between two keys; along a spline 60 a second,
-        at most 100 between two keys. Only the root may move: a warning names the first other joint
-        that does. Scales and morph targets are left out.
+        Bones are the joints of its skins, or, without skins, the nodes that move. Frames are at all
+        keys, and at more times where a joint turns far between two keys; along a spline 60 per
+        second, at most 100 between two keys. Only the root may translate: a warning names the first
+        12 other joints that do. Scales and morph targets are ignored.
 
         Parameters
         ----------
@@ -169,14 +169,14 @@ class Clip(Immutable):
         Raises
         ------
         ImportError
-            If pygltflib is not installed, which the extra `gltf` brings.
+            Without pygltflib: install the extra `gltf`.
         OSError
             If the file, or one that it names, cannot be opened.
         ValueError
             If it is not glTF, requires an extension that cannot be read, has no such animation, or
-            shows a bone mirrored, sheared or scaled by axes.
+            has a bone that is mirrored, sheared or scaled non-uniformly.
         """
-        from cylcollide.characters import gltf_motion  # noqa: PLC0415  # which needs an extra
+        from cylcollide.characters import gltf_motion  # noqa: PLC0415  # needs an extra
 
         with files.named_in_errors(path):
             return cls(**gltf_motion.read(path, animation))
@@ -184,16 +184,16 @@ class Clip(Immutable):
     def retargeted(self, rig: Skeleton, bones: Mapping[str, str] | None = None) -> Clip:
         """The motion for a skeleton of other proportions, names and rest, with the bones of the rig.
 
-        In the world, each bone turns from its rest as its counterpart in the clip does. Arms and
-        legs that point elsewhere at rest (a T against an A) are turned to where the clip's point.
-        The path of the root is scaled by the length of the legs. Nothing else is adapted: feet may
-        slide or sink in, hands that touched may not, turns about a limb's axis start from the rig's
-        rest, and bones without a counterpart, such as fingers, keep their rest.
+        In the world, each bone rotates from its rest like its counterpart in the clip. Arms and
+        legs with other directions at rest (T pose, A pose) are first turned to the clip's. The path
+        of the root is scaled by the length of the legs. Nothing else is adapted: feet may slide or
+        sink into the ground, hands that touch in the clip may not, twist about a limb's axis starts
+        from the rig's rest, and bones without a counterpart, such as fingers, keep their rest.
 
         Parameters
         ----------
         rig
-            The skeleton that is to move.
+            The skeleton to move.
         bones
             Names of bones of the clip by names of bones of the rig. None: equal names, or the
             standard names of Mixamo, VRM, Unreal, SMPL and motion capture, whichever gives more
@@ -204,7 +204,7 @@ class Clip(Immutable):
         ValueError
             If no bones correspond, or a name is unknown.
         """
-        from cylcollide.characters import retarget  # noqa: PLC0415  imported when asked for
+        from cylcollide.characters import retarget  # noqa: PLC0415  imported on first use
 
         if not isinstance(rig, Skeleton):
             raise ValueError(f"rig: expected a Rig, got {type(rig).__name__}")
@@ -223,30 +223,30 @@ class Clip(Immutable):
 
     @property
     def frame_rate(self) -> float:
-        """Frames a second on average, 0 for a single frame."""
+        """Frames per second on average, 0 for a single frame."""
         return (len(self.times) - 1) / self.duration if self.duration else 0.0
 
     @property
     def travel(self) -> Float64Array:
-        """The displacement of the root from first to last frame, (3,): add it to walk on in a loop."""
+        """The displacement of the root from first to last frame, (3,): add it in each loop to walk on."""
         return np.asarray(self.root_positions[-1] - self.root_positions[0])
 
     def at(self, times: ArrayLike, rig: Skeleton | None = None, *, loop: bool = False) -> Pose:
         """The poses at times, one per time: the arguments of `Rig.forward`.
 
-        Between two frames positions are linear, and orientations linear the short way, then
-        normalised.
+        Between two frames positions are interpolated linearly, and orientations by normalised
+        linear interpolation (nlerp) the short way.
 
         Parameters
         ----------
         times
             Seconds from the first frame, (n,) or one number for one pose.
         rig
-            The rig whose bones to pose, by name; bones that the clip lacks keep their rest. By
-            default the clip's bones.
+            The rig whose bones to pose, by name; bones that the clip lacks keep their rest. None:
+            the bones of the clip.
         loop
-            Whether to repeat after the last frame and before the first, instead of staying there.
-            The root repeats too.
+            Whether to repeat the motion, also of the root, after the last frame and before the
+            first, instead of holding these frames.
 
         Returns
         -------
@@ -278,7 +278,7 @@ class Clip(Immutable):
         return positions, roots, joints
 
     def _followers(self, rig: Skeleton) -> Followers:
-        """The bones of a rig that follow the motion; kept for the last rigs, while these live."""
+        """The bones of a rig that follow the motion; cached for the last rigs by weak references."""
         for known, found in self._known:
             if known() is rig:
                 return found
@@ -292,15 +292,15 @@ def frames_around(
 ) -> tuple[Int64Array, Int64Array, Float64Array, Float64Array]:
     """The frames around times, both in seconds from the first frame; times are clamped to the motion, or looped.
 
-    Frame times increase from 0. A looped motion shows its end as its beginning. Returns, for each time, the rows of two
-    neighbouring frames, the share of the way from one to the other, and how often the motion has begun again: 0 unless
-    it loops, inf beyond float64.
+    Frame times increase from 0. In a loop the last frame coincides with the first. Returns, for each time, the rows of
+    two adjacent frames, the fraction of the way from one to the other, and the number of completed loops: 0 unless the
+    motion loops, inf beyond float64.
     """
     duration = frame_times[-1]
     turns = np.zeros_like(times)
     if loop and duration > 0.0:
         within = np.mod(times, duration)  # exact for times of any size
-        with np.errstate(over="ignore"):  # more often than float64 can say, of the shortest motions
+        with np.errstate(over="ignore"):  # the count may exceed float64 for the shortest motions
             turns = np.rint((times - within) / duration)
     else:
         within = np.clip(times, 0.0, duration)

@@ -1,9 +1,9 @@
-"""DeepMimic's motions: JSON files ``humanoid3d_*.txt``, and the skeleton that they are recorded for.
+"""DeepMimic's motions: JSON files ``humanoid3d_*.txt``, and the skeleton for which they are recorded.
 
 A file holds ``Loop`` ("wrap" or "none") and ``Frames``. A frame is its own duration in seconds, the root's position in
 metres, the root's rotation, then one rotation per joint: a quaternion for a ball joint, an angle in radians about z for
-a hinge. Quaternions are written w first. The y axis points up. The last frame only ends the motion: its own duration is
-not used.
+a hinge. Quaternions are w, x, y, z. The y axis points up. The last frame only ends the motion: its own duration is not
+used.
 """
 
 import json
@@ -24,7 +24,7 @@ ROOT_COLUMNS = 8
 
 
 SHORTEST, LONGEST = 0.5, 2.0
-"""Lengths of a quaternion before it is normalised: PyBullet's files have 0.58 to 1.12."""
+"""Accepted lengths of quaternions before normalisation: PyBullet's files have 0.58 to 1.12."""
 
 
 @dataclass(frozen=True)
@@ -53,7 +53,7 @@ HUMANOID = (
     Joint("left_elbow", "left_shoulder", 1, (0.0, -0.274788, 0.0)),
     Joint("left_wrist", "left_elbow", 0, (0.0, -0.258947, 0.0)),
 )
-"""The joints in the order of the files; the root precedes them. Offsets: those of PyBullet's humanoid, life size."""
+"""The joints in the order of the files, after the root. Offsets are those of PyBullet's humanoid, at life size."""
 
 BONE_NAMES = ("root", *(joint.name for joint in HUMANOID))
 PARENTS: Int32Array = np.array([-1, *(BONE_NAMES.index(joint.parent) for joint in HUMANOID)], dtype=np.int32)
@@ -66,11 +66,11 @@ class Recording:
 
     name: str
     wraps: bool
-    frames: Float64Array  # (f, columns), as the file has them
+    frames: Float64Array  # (f, columns), as in the file
 
     @cached_property
     def times(self) -> Float64Array:
-        """When each frame is shown, in seconds from the first, (f,)."""
+        """The time of each frame, in seconds from the first, (f,)."""
         return np.concatenate([[0.0], np.cumsum(self.frames[:-1, 0])])
 
     @property
@@ -80,7 +80,7 @@ class Recording:
 
     @property
     def travel(self) -> Float64Array:
-        """The way of the root from the first frame to the last, (3,)."""
+        """The displacement of the root from the first frame to the last, (3,)."""
         return np.asarray(self.frames[-1, 1:4] - self.frames[0, 1:4])
 
     def check_columns(self, joint_columns: int) -> None:
@@ -94,7 +94,7 @@ class Recording:
 
 
 def read(path: str | PathLike[str]) -> Recording:
-    """Read a file; errors as of `Clip.load_deepmimic`, with the first bad frame."""
+    """Read a file; errors as of `Clip.load_deepmimic`; they name the first bad frame."""
     file = Path(path)
     try:
         data: Any = json.loads(file.read_bytes())
@@ -124,7 +124,7 @@ def read(path: str | PathLike[str]) -> Recording:
 def orientations(recording: Recording) -> Float64Array:
     """The humanoid's joint rotations in all frames, its root's first, quaternions x, y, z, w (f, 15, 4).
 
-    ValueError if the frames are of another body, or hold a quaternion that is far from length 1.
+    ValueError if the frames are of another body, or a quaternion's length is far from 1.
     """
     recording.check_columns(sum(joint.width for joint in HUMANOID))
     turns = np.tile(quaternions.IDENTITY, (len(recording.frames), len(BONE_NAMES), 1))

@@ -1,4 +1,4 @@
-"""Which bones of a rig follow those of a clip, by name; and what of a motion they leave out."""
+"""The bones of a rig that follow those of a clip, by name; and warnings of moving bones that are left out."""
 
 import warnings
 from collections.abc import Sequence
@@ -11,22 +11,22 @@ from cylcollide.characters import quaternions
 from cylcollide.characters.skeleton import Skeleton
 
 STILL = 1e-6
-"""Bones whose quaternions stay within this distance of that of the first frame do not move."""
+"""Bones whose quaternion components stay within this distance of the first frame's do not move."""
 
 SHOWN = 12
-"""Most names in a message."""
+"""Largest number of names in a message."""
 
 NO_TURN: Float64Array = np.empty((0, 4))
 NO_SHIFT: Float64Array = np.empty((0, 3))
 
 
 def own(bones: int) -> Followers:
-    """The bones of the clip itself: each follows its own motion, and the root that of the character."""
+    """The followers for the clip's own bones: each follows its own motion; the root's motion moves the character."""
     return Followers(np.arange(bones, dtype=np.int32), np.tile(quaternions.IDENTITY, (bones, 1)), NO_TURN, NO_SHIFT)
 
 
 def moving(ways: Float64Array, turns: Float64Array) -> list[int]:
-    """The bones that move in the frames of `pose_frames`, the root also by its way; all of them if none does."""
+    """The bones that move in the frames of `pose_frames`, the root also by its path; all bones if none moves."""
     first = turns[:1]
     near = np.where(quaternions.dot(turns, first) < 0.0, -1.0, 1.0)[..., None]
     moves = np.abs(near * turns - first).max(axis=(0, 2)) > STILL
@@ -35,9 +35,9 @@ def moving(ways: Float64Array, turns: Float64Array) -> list[int]:
 
 
 def of_rig(names: Sequence[str], ways: Float64Array, turns: Float64Array, rig: Skeleton) -> Followers:
-    """The bones of a rig that have names of a clip; a warning where these are fewer than half of those that move.
+    """The bones of a rig with names of a clip; a warning if these are fewer than half of the bones that move.
 
-    ValueError if it is no rig, or has none of the bones that move.
+    ValueError if `rig` is no rig, or has none of the bones that move.
     """
     if not isinstance(rig, Skeleton):
         raise ValueError(f"rig: expected a Rig, got {type(rig).__name__}")
@@ -57,7 +57,7 @@ def of_rig(names: Sequence[str], ways: Float64Array, turns: Float64Array, rig: S
 
 
 def _check(names: Sequence[str], moved: list[int], matched: list[int], rig: Skeleton) -> None:
-    """Raise or warn if few of the bones that move have one of their name; the rig's root follows the clip's anyway."""
+    """Raise or warn if the rig lacks most of the bones that move; the rig's root follows the clip's in any case."""
     remedy = "rename the rig's bones"
     if not matched:
         raise ValueError(
@@ -75,5 +75,5 @@ def _check(names: Sequence[str], moved: list[int], matched: list[int], rig: Skel
 
 
 def _listed(names: Sequence[str]) -> str:
-    """The first names for a message, and how many there are."""
+    """The first names and the number of names, for a message."""
     return f"{', '.join(names[:SHOWN])} ({len(names)} in all)"

@@ -1,4 +1,4 @@
-"""Checks of glTF files: elements, sizes, extensions, transforms that a bone can have; and names of bones."""
+"""Checks of glTF files: indices of elements, sizes, extensions, and transforms that a bone can have; names of bones."""
 
 from collections.abc import Iterable, Sequence
 from fnmatch import fnmatchcase
@@ -12,25 +12,25 @@ from cylcollide._types import Float64Array
 from cylcollide._version import to_install
 
 RIGID = 1e-3
-"""Largest distance of a matrix from a rotation with one scale, relative to that scale."""
+"""Largest deviation of a matrix from a rotation with a uniform scale, relative to that scale."""
 
 
 MESHOPT, DRACO = ("EXT_meshopt_compression", "KHR_meshopt_compression"), "KHR_draco_mesh_compression"
 PACKAGES = dict.fromkeys(MESHOPT, "meshopt") | {DRACO: "DracoPy"}
 HARMLESS = ("KHR_materials_*", "*_texture_*", "*_lights_*", "*_lod", "KHR_mesh_quantization", "KHR_xmp*", "VRM*")
-"""Required extensions that change neither the skin nor its bones nor how they move."""
+"""Required extensions that affect neither the skin nor its bones nor their motion."""
 
 MESHOPT_RATIO = 1024
 """Most bytes that one byte stands for: for 256 rows of zeros meshopt has 2 bits a column, and no format has fewer."""
 
 
 def element(items: Sequence[Any] | None, number: Any, whose: str) -> Any:
-    """The item of a number; ValueError, which says whose number it is, unless there is one."""
+    """The item of an index; a ValueError for an index out of range names its owner, `whose`."""
     return (items or ())[index(number, len(items or ()), whose)]
 
 
 def index(number: Any, size: int, whose: str) -> int:
-    """An index below a size; ValueError, which says whose index it is, for others, also for negative ones."""
+    """An index from 0 to size - 1; a ValueError for others names its owner, `whose`."""
     if not validate.is_integer(number) or not 0 <= int(number) < size:
         wanted = f"an index below {size}" if size else "no index, as there are none to choose from"
         raise ValueError(f"{whose}: expected {wanted}, got {validate.shown(number)}; export the file again")
@@ -38,13 +38,13 @@ def index(number: Any, size: int, whose: str) -> int:
 
 
 def size(what: str, number: int, most: int) -> None:
-    """ValueError for a size that the data of a file cannot have, before memory is taken for it."""
+    """Raise ValueError for a size that the data of a file cannot have, before memory is allocated for it."""
     if not 0 <= number <= most:
         raise ValueError(f"expected at most {most} {what}, as the file has data for, got {number}; export it again")
 
 
 def extensions(required: Iterable[str]) -> None:
-    """ValueError if a file requires an extension that is not known, or whose package is missing."""
+    """Raise ValueError if a file requires an unknown extension, or one whose package is missing."""
     for name in required:
         if name in PACKAGES:
             package(name)
@@ -65,7 +65,7 @@ def package(extension: str) -> Any:
 
 
 def version(asset: Any) -> None:
-    """ValueError if a file says that readers of glTF 2.0 cannot read it."""
+    """Raise ValueError if a file requires a later version than glTF 2.0."""
     least = getattr(asset, "minVersion", None)
     if least is None:
         return
@@ -78,7 +78,7 @@ def version(asset: Any) -> None:
 
 
 def similar(matrices: Float64Array) -> bool:
-    """Whether each matrix (n, 4, 4) turns and has one scale > 0."""
+    """Whether each matrix (n, 4, 4) is a rotation with a uniform scale > 0 and a translation."""
     linear = matrices[:, :3, :3]
     scale = np.cbrt(np.linalg.det(linear))
     if not (scale > 0.0).all():
@@ -87,15 +87,15 @@ def similar(matrices: Float64Array) -> bool:
     return bool(np.abs(turns @ turns.transpose(0, 2, 1) - np.eye(3)).max() < RIGID)
 
 
-def unique_names(given: Iterable[str | None], invented: Iterable[str]) -> list[str]:
-    """Names that are all different: the first bone of a given name keeps it, others get their invented one."""
+def unique_names(given: Iterable[str | None], fallback: Iterable[str]) -> list[str]:
+    """Unique names: the first bone of a given name keeps it, others get their `fallback` name."""
     wanted = list(given)
     taken: set[str] = set()
     names: list[str] = []
     for name in wanted:
         names.append(name if name and name not in taken else "")
         taken.add(names[-1])
-    for row, other in enumerate(invented):
+    for row, other in enumerate(fallback):
         if not names[row]:
             while other in taken:
                 other += "_"

@@ -1,6 +1,6 @@
-"""glTF 2.0 files: pygltflib gives structures, and this module the numbers of accessors, primitives and nodes.
+"""glTF 2.0 files: pygltflib parses structures, and this module reads the data of accessors, primitives and nodes.
 
-Compressed data is read where the packages of the extra `gltf-compressed` are installed: meshopt (MIT) for
+Compressed data is read if the packages of the extra `gltf-compressed` are installed: meshopt (MIT) for
 EXT_meshopt_compression, and DracoPy (Apache 2.0) for KHR_draco_mesh_compression.
 """
 
@@ -27,7 +27,7 @@ if TYPE_CHECKING:
 
 DTYPES = {5120 + code: np.dtype(kind) for code, kind in enumerate("bBhHiIf")}
 LARGEST = {"b": 127.0, "B": 255.0, "h": 32767.0, "H": 65535.0}
-"""The integers that mean 1 where integers are normalised."""
+"""The integers that represent 1 in normalised integers."""
 
 WIDTHS = {"SCALAR": 1, "VEC2": 2, "VEC3": 3, "VEC4": 4, "MAT4": 16}
 TRIANGLES, STRIP, FAN = 4, 5, 6
@@ -36,11 +36,11 @@ Item = TypeVar("Item")
 
 
 class ArgumentError(ValueError):
-    """The file is right, but an argument does not suit it."""
+    """The file is valid, but an argument does not match it."""
 
 
 class GltfFile:
-    """A file whose structures are read and whose required extensions are known."""
+    """A parsed file whose required extensions are all supported."""
 
     def __init__(self, document: "GLTF2", path: Path) -> None:
         self.document, self.path = document, path
@@ -74,7 +74,7 @@ class GltfFile:
         return found
 
     def above(self, known: Collection[int]) -> dict[int, int]:
-        """The nearest node above each node that is one of those that are known, or -1."""
+        """The nearest ancestor of each node among the `known` nodes, or -1."""
         found: dict[int, int] = {}
         for node in self.order:
             parent = self.parents[node]
@@ -83,7 +83,7 @@ class GltfFile:
 
     @cached_property
     def local(self) -> Float64Array:
-        """The transform of each node in the frame of its parent, (nodes, 4, 4), of column vectors."""
+        """The transform of each node in the frame of its parent, (nodes, 4, 4), for column vectors."""
         matrices = np.tile(np.eye(4), (len(self.document.nodes), 1, 1))
         for row, (own, node) in enumerate(zip(matrices, self.document.nodes, strict=True)):
             if node.matrix is not None:
@@ -95,7 +95,7 @@ class GltfFile:
         return matrices
 
     def parts(self, row: int) -> tuple[Float64Array, Float64Array, Float64Array]:
-        """Translation, rotation and scale of a node at rest; of its matrix if it has one."""
+        """Translation, rotation and scale of a node at rest; from its matrix if it has one."""
         node = self.document.nodes[row]
         if node.matrix is not None:
             matrix = self.local[row]
@@ -128,9 +128,9 @@ class GltfFile:
         return [gltf_checks.index(node, len(self.document.nodes), f"joints of skin {skin}") for node in nodes]
 
     def bone_names(self, bones: Sequence[int]) -> list[str]:
-        """Names of nodes as bones, all different; the same for a skin and a clip of this file.
+        """Unique names of nodes as bones, equal for a skin and a clip of this file.
 
-        Names need only differ among joints of trees that skins have in common: two people may have equal ones.
+        Names need only differ among joints of trees that share skins: separate people may have equal names.
         """
         skins = [self.joints(skin) for skin in range(len(self.document.skins or ()))]
         above = self.above({joint for joints in skins for joint in joints})
@@ -143,15 +143,15 @@ class GltfFile:
             for joints in skins:
                 its = {tops[joint] for joint in joints}
                 trees |= its if its & trees else set()
-        kin = sorted({*bones, *(joint for joints in skins for joint in joints if tops[joint] in trees)})
-        given = [self.document.nodes[node].name or None for node in kin]
-        invented = [f"{name or 'joint'}_{node}" for name, node in zip(given, kin, strict=True)]
-        names = dict(zip(kin, gltf_checks.unique_names(given, invented), strict=True))
+        joints_of_trees = sorted({*bones, *(joint for joints in skins for joint in joints if tops[joint] in trees)})
+        given = [self.document.nodes[node].name or None for node in joints_of_trees]
+        fallback = [f"{name or 'joint'}_{node}" for name, node in zip(given, joints_of_trees, strict=True)]
+        names = dict(zip(joints_of_trees, gltf_checks.unique_names(given, fallback), strict=True))
         return [names[bone] for bone in bones]
 
     @property
     def humanoid(self) -> dict[int, str]:
-        """The names that a VRM file gives to bones of its person, by node; empty in other files."""
+        """The VRM names of the bones of a VRM file's person, by node; empty for other files."""
         extensions = self.document.extensions or {}
         for name in ("VRMC_vrm", "VRMC_vrm_animation", "VRM"):
             bones = extensions.get(name, {}).get("humanoid", {}).get("humanBones")
@@ -164,7 +164,7 @@ class GltfFile:
     # Numbers ---------------------------------------------------------------------------------------------------------
 
     def accessor(self, number: int, kind: str) -> NDArray[Any]:
-        """The rows of an accessor of a type, (count, width); normalised integers become numbers up to 1."""
+        """The rows of an accessor of type `kind`, (count, width); normalised integers are divided by their largest."""
         accessor = gltf_checks.element(self.document.accessors, number, "an accessor")
         if accessor.type != kind:
             raise ValueError(f"accessor {number}: expected {kind}, got {accessor.type}; export the file again")
@@ -201,7 +201,7 @@ class GltfFile:
         return max([*(len(self._view(view)) for view in views), *(len(mesh.points) for mesh in packed)])
 
     def _rows(self, part: Any, number: int, count: int, dtype: np.dtype[Any], width: int) -> NDArray[Any]:
-        """Rows of numbers in a view of a buffer, of a part of the accessor of a number."""
+        """The rows that a part of accessor `number` has in a buffer view, (count, width)."""
         view, offset, size = part.bufferView, part.byteOffset or 0, width * dtype.itemsize
         stride = gltf_checks.element(self.document.bufferViews, view, "bufferView").byteStride or size
         data = self._view(view)
@@ -210,7 +210,7 @@ class GltfFile:
         return np.ndarray((count, width), dtype.newbyteorder("<"), data, offset, (stride, dtype.itemsize))
 
     def _view(self, number: int) -> NDArray[np.uint8]:
-        """The bytes of a view, decompressed."""
+        """The bytes of a buffer view, decompressed."""
         if number not in self._views:
             view = self.document.bufferViews[number]
             packed = next((name for name in MESHOPT if self._uses(name, view)), "")
@@ -218,7 +218,7 @@ class GltfFile:
         return self._views[number]
 
     def _unpacked(self, how: dict[str, Any], extension: str) -> NDArray[np.uint8]:
-        """The bytes of a view that meshopt has compressed."""
+        """The decompressed bytes of a buffer view that meshopt compressed."""
         start, length = how.get("byteOffset", 0), how["byteLength"]
         packed = self._buffer(how["buffer"])[start : start + length]
         if len(packed) < length:
@@ -245,7 +245,7 @@ class GltfFile:
         return self._buffers[number]
 
     def _uses(self, extension: str, part: Any) -> bool:
-        """Whether a part has an extension, and plain data does not stand for it where its package is missing."""
+        """Whether to read a part by an extension it has: if the extension is required, or its package installed."""
         if extension not in (part.extensions or {}):
             return False
         return extension in (self.document.extensionsRequired or ()) or find_spec(PACKAGES[extension]) is not None
@@ -265,7 +265,7 @@ class GltfFile:
         return np.maximum(found / LARGEST[found.dtype.char], -1.0) if accessor.normalized else found
 
     def triangles(self, primitive: Any, vertices: int) -> NDArray[np.int64]:
-        """The triangles of a primitive, (f, 3), by rows of vertices; none of points and lines."""
+        """The triangles of a primitive, (f, 3), by rows of vertices; none for points and lines."""
         mode, packed = TRIANGLES if primitive.mode is None else primitive.mode, self._packed(primitive)
         if packed is not None:
             return np.asarray(packed[1].faces, np.int64).reshape(-1, 3)
@@ -282,7 +282,7 @@ class GltfFile:
         return strip
 
     def _packed(self, primitive: Any) -> tuple[dict[str, Any], Any] | None:
-        """What Draco has compressed of a primitive: the extension, and the mesh; None if there is nothing."""
+        """The Draco extension of a primitive and the decompressed mesh; None if it is not compressed."""
         if not self._uses(DRACO, primitive):
             return None
         how = primitive.extensions[DRACO]
@@ -293,7 +293,7 @@ class GltfFile:
 
 
 def read(path: str | PathLike[str], what: str, interpret: Callable[[GltfFile], Item]) -> Item:
-    """What a function, which may raise anything, makes of a file that holds `what`; errors as of `Clip.load_gltf`."""
+    """The result of `interpret`, which may raise anything, for a file with `what`; errors as of `Clip.load_gltf`."""
     try:
         import pygltflib  # noqa: PLC0415  # an extra
     except ImportError as missing:

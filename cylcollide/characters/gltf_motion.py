@@ -1,4 +1,4 @@
-"""Motions of glTF 2.0 files: the turns of joints over time, and the way of the root."""
+"""Motions of glTF 2.0 files: the rotations of joints over time, and the path of the root."""
 
 import warnings
 from dataclasses import dataclass
@@ -13,16 +13,16 @@ from cylcollide.characters import gltf_checks, gltf_file, quaternions
 from cylcollide.characters.gltf_file import ArgumentError, GltfFile
 
 LARGEST_TURN = np.deg2rad(5.0)
-"""Between frames that turn a node further, others are inserted: a clip interpolates linearly, glTF along circles."""
+"""Frames are inserted where a node turns further between two frames: clips interpolate by nlerp, glTF by slerp."""
 
 WIDTHS = {"translation": 3, "rotation": 4, "scale": 3}
 
 CURVE_STEP, CURVE_PARTS = 1.0 / 60.0, 100.0
-"""Longest time between frames of a motion of cubic splines, seconds, unless there are so many parts between two keys:
-more would show a cubic no better."""
+"""Longest time between frames along cubic splines, in seconds, and the largest number of parts between two keys: more
+would not improve the approximation of a cubic."""
 
 MOVED = 1e-3
-"""Joints that move by more than this share of the size of the skeleton are named: the bones of a clip only turn."""
+"""A warning names joints that translate by more than this fraction of the skeleton's size: a clip only rotates them."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -34,7 +34,7 @@ class _Track:
     how: str  # LINEAR, STEP or CUBICSPLINE
 
     def at(self, times: Float64Array) -> Float64Array:
-        """The values at times, (n, width); before the first key and after the last these."""
+        """The values at times, (n, width), clamped to the first and the last key."""
         last = len(self.times) - 1
         first = np.clip(np.searchsorted(self.times, times, side="right") - 1, 0, last)
         second = np.minimum(first + 1, last)
@@ -126,7 +126,7 @@ def _tracks(file: GltfFile, animation: Any) -> dict[tuple[int, str], _Track]:
 
 
 def _bones(file: GltfFile, tracks: dict[tuple[int, str], _Track]) -> tuple[list[int], list[int]]:
-    """Nodes of the tree of most moving joints, or, without skins, moving nodes, parents first; their parents' rows."""
+    """Nodes of the tree with most moving joints (without skins: moving nodes), parents first; and parents' rows."""
     known = {joint for skin in range(len(file.document.skins or ())) for joint in file.joints(skin)}
     known = known or {node for node, path in tracks if path != "scale"}
     above, depth, tops = file.above(known), {-1: 0}, dict[int, int]()
@@ -143,7 +143,7 @@ def _bones(file: GltfFile, tracks: dict[tuple[int, str], _Track]) -> tuple[list[
 
 
 def _between(file: GltfFile, bone: int, stop: int) -> list[int]:
-    """The nodes from below a node, or from the scene, to a bone."""
+    """The nodes on the path to a bone from below node `stop`, or from the scene."""
     path = [bone]
     while file.parents[path[-1]] not in (stop, -1):
         path.append(file.parents[path[-1]])
@@ -151,7 +151,7 @@ def _between(file: GltfFile, bone: int, stop: int) -> list[int]:
 
 
 def _frame_times(tracks: dict[tuple[int, str], _Track]) -> Float64Array:
-    """Times of all keys, from 0, and as many between them as large turns and curves need."""
+    """Times of all keys, from 0, with times inserted where large rotations and curves need them."""
     keys = [track.times for track in tracks.values()]
     before = [np.nextafter(t.times[1:], 0.0) for t in tracks.values() if t.how == "STEP"]
     times = np.unique(np.concatenate([[0.0], *keys, *before]))
@@ -176,9 +176,9 @@ def _posed(
     tracks: dict[tuple[int, str], _Track],
     times: Float64Array,
 ) -> list[tuple[Float64Array, Float64Array]]:
-    """Positions (n, 3) and turns (n, 4) of bones at times, each in the frame of its parent, in units of the scene.
+    """Positions (n, 3) and rotations (n, 4) of bones at times, each in the frame of its parent, in units of the scene.
 
-    A path has the nodes from below the parent to the bone. A bone of scale 0 is turned as its parent.
+    A path has the nodes from below the parent to the bone. A bone of scale 0 gets the identity rotation.
     """
     found, scales = [], {-1: 1.0}
     for row, (path, parent) in enumerate(zip(paths, parents, strict=True)):
@@ -218,7 +218,7 @@ def _local(file: GltfFile, node: int, tracks: dict[tuple[int, str], _Track], tim
 def _name_moved(
     file: GltfFile, names: list[str], at: list[tuple[Float64Array, Float64Array]], offsets: Float64Array
 ) -> None:
-    """Warn of joints that slide: what a clip cannot say."""
+    """Warn of joints that translate, which a clip cannot represent."""
     size = float(np.abs(offsets[1:]).sum(axis=0).max(initial=0.0))
     moved = [np.ptp(place, axis=0).max() > MOVED * size for place, _ in at[1:]]
     slid = [name for name, far in zip(names[1:], moved, strict=True) if far]

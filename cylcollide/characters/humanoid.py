@@ -1,11 +1,11 @@
 """The proportions of a standing person: bones, and a limb for each.
 
 Heights and lengths of segments are fractions of the stature from R. Drillis and R. Contini, "Body Segment Parameters",
-New York University, Technical Report 1166.03, 1966, as D. A. Winter draws them in *Biomechanics and Motor Control of
+New York University, Technical Report 1166.03, 1966, as shown by D. A. Winter in *Biomechanics and Motor Control of
 Human Movement*: shoulder 0.818, hip 0.530, knee 0.285, ankle 0.039, chin 0.870, upper arm 0.186, forearm 0.146, hand
-0.108, foot 0.152. The breadth of the shoulders there, 0.259, is nearly that over both arms, so joints stand 0.224
-apart. There are no girths: radii are those of circles of usual girths (of 1.75 m: chest 0.95 m, thigh 0.55 m, upper arm
-0.32 m, ankle 0.23 m), and hip joints stand 0.1 apart.
+0.108, foot 0.152. The breadth of the shoulders there, 0.259, is nearly that over both arms, so joints are 0.224 apart.
+Girths are not given there: radii are those of circles of usual girths (for 1.75 m: chest 0.95 m, thigh 0.55 m, upper
+arm 0.32 m, ankle 0.23 m), and hip joints are 0.1 apart.
 """
 
 from dataclasses import dataclass, replace
@@ -38,7 +38,7 @@ class Part:
     shape: Shape
     p1: tuple[float, float, float]
     p2: tuple[float, float, float]
-    radii: tuple[float, ...]  # two of a tapered cylinder, else one
+    radii: tuple[float, ...]  # two for a tapered cylinder, else one
 
 
 def _trunk(name: str, parent: str, group: str, low: float, high: float, shape: Shape, *radii: float) -> Part:
@@ -71,7 +71,7 @@ SIDE = (
 
 
 def _mirrored(part: Part, side: str, sign: int) -> Part:
-    """The part of one side, of which the left is at y > 0."""
+    """The part for one side; the left side is at y > 0."""
 
     def flipped(v: tuple[float, float, float]) -> tuple[float, float, float]:
         return v[0], sign * v[1], v[2]
@@ -86,7 +86,7 @@ def _mirrored(part: Part, side: str, sign: int) -> Part:
 PARTS = (*TRUNK, *(_mirrored(part, side, sign) for side, sign in (("left", 1), ("right", -1)) for part in SIDE))
 
 FORWARD_TO_UP = {"z": (0, 1, 2), "y": (1, 2, 0)}
-"""Which of forward, left and up becomes x, y and z."""
+"""The indices, among forward, left and up, of x, y and z."""
 
 
 def rig_arguments(height: ArrayLike, up: str) -> tuple[Any, ...]:

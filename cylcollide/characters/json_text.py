@@ -1,13 +1,13 @@
-"""JSON as files of this room have it: an object with a format, a version and other fields, each once."""
+"""JSON of rigs and policies: an object with a format, a version and other fields, each once."""
 
 import json
 from typing import Any, NoReturn
 
 VERSION = 1
-"""Of every format."""
+"""The version of every format."""
 
 SEE = f"; see {{}} beside {__name__}"
-"""How messages about files end, with the name of a schema."""
+"""The end of messages about files, with the name of a schema."""
 
 
 def refuse(where: str, expected: str, got: str) -> NoReturn:
@@ -16,9 +16,9 @@ def refuse(where: str, expected: str, got: str) -> NoReturn:
 
 
 def content_of(text: Any, form: str, needed: tuple[str, ...], optional: tuple[str, ...] = ()) -> dict[str, Any]:
-    """The object that a text of JSON holds: format and version, these fields, and no others.
+    """The fields of a JSON text other than format and version, which are checked; other fields are not allowed.
 
-    ValueError if the text is no JSON, holds a field twice, a constant that JSON does not have, or another format.
+    ValueError if the text is not JSON, has a field twice, a constant that JSON does not have, or another format.
     """
     if not isinstance(text, str | bytes):
         refuse("the file", "JSON", type(text).__name__)
@@ -49,7 +49,7 @@ def check_fields(where: str, value: Any, needed: tuple[str, ...], optional: tupl
 
 
 def shown(value: Any) -> str:
-    """A value as in a message, not too long."""
+    """A value for a message, shortened."""
     text = json.dumps(value)
     return text if len(text) <= 100 else f"{text[:80]}..."
 
@@ -59,7 +59,7 @@ def _no_constant(name: str) -> NoReturn:
 
 
 def _without_doubles(pairs: list[tuple[str, Any]]) -> dict[str, Any]:
-    """An object of which each field comes once."""
+    """An object from pairs; ValueError for repeated fields."""
     fields = dict(pairs)
     if len(fields) != len(pairs):
         raise ValueError(f"a field comes twice among {', '.join(name for name, _ in pairs)[:80]}")

@@ -32,7 +32,7 @@ Policies: TypeAlias = Policy | Sequence[Policy]
 
 
 class GroupedState(State, Protocol):
-    """A state whose rigs name their hit groups."""
+    """A state whose hit groups have names."""
 
     @property
     def _group_names(self) -> Mapping[str, int]:
@@ -41,10 +41,10 @@ class GroupedState(State, Protocol):
 
 @dataclass(frozen=True, slots=True)
 class Weapons:
-    """The policies that n rays are judged by."""
+    """The policies of n rays."""
 
     policies: tuple[Policy, ...]
-    """All different."""
+    """The distinct policies."""
     which: Int64Array
     """The policy of each ray, (n,), or (1,) for all."""
 
@@ -80,12 +80,12 @@ class Weapons:
             )
 
     def rows(self, group_names: Mapping[str, int]) -> list[PolicyRows]:
-        """What loops read of each policy; ValueError for a group that is not known."""
+        """The arrays that loops read, for each policy; ValueError for an unknown group."""
         return [policy._rows(group_names) for policy in self.policies]
 
     @property
     def kinds(self) -> Int64Array:
-        """The index in KINDS of each ray's kind of policy; (n,), or (1,) for all."""
+        """The kind of each ray's policy, an index of KINDS; (n,), or (1,) for all."""
         return np.array([KINDS.index(policy.kind) for policy in self.policies], np.int64)[self.which]
 
 
@@ -118,7 +118,7 @@ def segment_shots(
     shot: ArrayLike | None = None,
     **options: Unpack[CastOptions],
 ) -> ShotRequest:
-    """A request about shots along closed segments from starts to ends, (n, 3) each, or one for all."""
+    """A request for shots along closed segments from starts to ends, (n, 3) each, or one for all."""
     return ShotRequest.of(segment_request(starts, ends, **options), policy, energy, shot)
 
 
@@ -132,7 +132,7 @@ def ray_shots(
     shot: ArrayLike | None = None,
     **options: Unpack[CastOptions],
 ) -> ShotRequest:
-    """A request about shots from origins along directions, (n, 3) each, or one for all."""
+    """A request for shots from origins along directions, (n, 3) each, or one for all."""
     rays = ray_request(origins, directions, max_distance=max_distance, **options)
     return ShotRequest.of(rays, policy, energy, shot)
 
@@ -144,7 +144,7 @@ def judge(state: GroupedState, request: ShotRequest) -> Judged:
 
 
 def judge_flight(chords: Chords, shots: ShotRequest, rows: list[PolicyRows]) -> Judged:
-    """Judge shots by their chords; `rows`: what loops read of each policy."""
+    """Judge shots by their chords; `rows`: the arrays of each policy."""
     needs_length = any(one.kind in (LONGEST_CHORD, PENETRATION) for one in rows)
     n, flight = len(chords.offsets) - 1, chords._flight(needs_length=needs_length)
     (energy_in, energy_out, damage, until), m = np.empty((4, len(chords))), len(chords)

@@ -1,4 +1,4 @@
-"""The outcome of shots under a policy: `Judged`, a row per ray; `Impacts`, a row per chord; a `Decision` in words."""
+"""The outcome of shots under a policy: `Judged`, a row per ray; `Impacts`, a row per chord; `Decision`, in words."""
 
 from __future__ import annotations
 
@@ -28,12 +28,12 @@ if TYPE_CHECKING:
     from matplotlib.figure import Figure
 
 PENETRATION = "penetration"
-"""The kind of policy under which energy is lost on the way."""
+"""The kind of policy under which shots lose energy along chords."""
 
 
 @dataclass(frozen=True)
 class Step:
-    """One limb that the ray crosses, and what the policy decides about it."""
+    """One limb that the ray crosses, and its treatment by the policy."""
 
     limb: int  # row
     limb_name: str
@@ -47,7 +47,7 @@ class Step:
     damage: float
     reason: Reason
     static: int  # handle, -1: none
-    ruling: int  # the step whose group gives the loss: this one, or the first of those that it overlaps
+    ruling: int  # the step whose group gives the loss: this one, or the first of those it overlaps
 
 
 WORDS = {
@@ -68,13 +68,13 @@ class Decision:
 
     ray: int
     kind: str
-    """The policy."""
+    """The kind of policy."""
     energy: float
-    """At the start."""
+    """Energy at the start."""
     damage: float
     energy_left: float
     counted: int | None
-    """The step that counts, None if nothing does."""
+    """The index of the step that counts, None if none counts."""
     steps: tuple[Step, ...]
     """Every limb crossed, in the order of the flight."""
 
@@ -103,10 +103,10 @@ def _name(step: Step) -> str:
 
 
 class Impacts(Chords):
-    """Every limb that each ray crosses, in the order of the flight, and what the policy decides about it.
+    """Every limb that each ray crosses, in the order of the flight, and its treatment by the policy.
 
-    The impacts of ray i are rows `offsets[i]:offsets[i + 1]`; all other columns have one entry an impact. No array can
-    be written. `impacts[i]` has those of ray i, as `chords[i]`.
+    The impacts of ray i are rows `offsets[i]:offsets[i + 1]`; all other columns have one entry per impact. Arrays are
+    read-only. `impacts[i]` has those of ray i, as `chords[i]`.
     """
 
     fields: ClassVar[tuple[str, ...]] = (*Chords.fields, "energy_in", "energy_out", "damage", "reason")
@@ -124,7 +124,7 @@ class Impacts(Chords):
     def _take(self, rows: Int64Array) -> Impacts:
         _, taken = chords_of_rays(self._rows.offsets, rows)
         columns = ImpactColumns._make(column[taken] for column in self._impacts)
-        first = columns.union_first - (taken - np.arange(len(taken)))  # they move as their rows do
+        first = columns.union_first - (taken - np.arange(len(taken)))  # row numbers shift with their rows
         chords = Chords(batch_rows(self._batch, rows), self._limbs, take_rays_of_chords(self._rows, rows))
         return Impacts(chords, columns._replace(union_first=first))
 
@@ -140,7 +140,7 @@ class Impacts(Chords):
         return chords
 
     def _step(self, row: int, begin: int, kind: str) -> Step:
-        """One impact as a step of a decision that begins in row `begin`."""
+        """The impact of a row as a step of the decision whose first row is `begin`."""
         ruling = self._impacts.union_first.item(row) - begin if kind == PENETRATION else row - begin
         entry, leave = self.entry_fraction.item(row), self.exit_fraction.item(row)
         limb, name = self.limb.item(row), self.limb_name[row]
@@ -153,7 +153,7 @@ class Impacts(Chords):
 
 @of_arrays
 class VictimTotals(NamedTuple):
-    """The damage of shots to characters, a row for each pair, by shot, then by character: -1 for limbs without one."""
+    """The damage of shots to characters, a row for each pair, by shot, then by character (-1: limbs without one)."""
 
     shot: Int64Array
     character: Int32Array
@@ -174,11 +174,11 @@ class ShotTotals(NamedTuple):
 
 
 class Judged(HitFields):
-    """The limb that counts for each ray, row by row; arrays that cannot be written.
+    """The limb that counts for each ray, row by row. Arrays are read-only.
 
     `limb`, `character`, `position` and so on are those of that limb, as in `RayHits`; the position
-    is where the ray enters it. In penetration, the limb that is entered first counts, and `damage`
-    is the sum over all impacts. An index, a slice, a mask or an array of indices chooses rays, as
+    is that of the entry. For penetration, the limb that is entered first counts, and `damage` is
+    the sum over all impacts. An index, a slice, a mask or an array of indices selects rays, as
     `Judged`.
     """
 
@@ -200,7 +200,7 @@ class Judged(HitFields):
         self, impacts: Impacts, shots: ShotColumns, energy: Float64Array, shot: Int64Array | None, kinds: Int64Array
     ) -> None:
         self.impacts = impacts
-        """The trace: every limb that the rays cross, and why it counts or does not."""
+        """Every limb that the rays cross, and the reason why it counts or does not."""
         self._limbs, self._row = impacts._limbs, gather(impacts._row, shots.chord, NO_LIMB)
         self._shots, self._energy, self._kinds = shots, energy, kinds
         self._columns = shots._asdict() if shot is None else {**shots._asdict(), "shot": shot}
@@ -218,7 +218,7 @@ class Judged(HitFields):
         return f"Judged({len(self)} rays by {kinds}, {np.count_nonzero(self.hit)} hits)"
 
     def _reshaped(self, shape: tuple[int, ...]) -> None:
-        """Note the shape of the query that it answers, and its impacts, which a file does not keep."""
+        """Set the shape of the query, here and on the impacts, which results from files do not have."""
         for one in (self, vars(self).get("impacts", self)):
             one._shape_asked = shape
 
@@ -226,16 +226,16 @@ class Judged(HitFields):
         return {"shot": np.arange(len(self))}
 
     @cached_property
-    def _struck(self) -> Int64Array:
-        """The impacts that the shots reach, but for those of statics, ascending."""
+    def _reached(self) -> Int64Array:
+        """The rows of the impacts that the shots reach, without statics, ascending."""
         reason, static = self.impacts.reason, self.impacts.static
         reached = np.isin(reason, (Reason.COUNTED, Reason.PASSED_THROUGH, Reason.STOPPED))
         return np.flatnonzero(reached & (static == NO_STATIC))
 
     def _victims(self) -> Columns:
         impacts, victim = self.impacts, np.full(len(self), NO_CHARACTER, np.int32)
-        of_somebody = self._struck[impacts.character[self._struck] != NO_CHARACTER][::-1]  # the first is written last
-        victim[impacts.ray[of_somebody]] = impacts.character[of_somebody]
+        rows = self._reached[impacts.character[self._reached] != NO_CHARACTER][::-1]  # the first is written last
+        victim[impacts.ray[rows]] = impacts.character[rows]
         return {"victim": victim}
 
     @Computed
@@ -248,7 +248,7 @@ class Judged(HitFields):
         return {"position": position, "normal": normal}
 
     def _trace(self) -> dict[str, tuple[NDArray[Any], ...]]:
-        """The arrays that the answer consists of, by what they say. They hold no state of a world."""
+        """The arrays of the result, by their meaning. They hold no state of a world."""
         impacts, shots = self.impacts, self._shots
         chords, own = impacts._rows.chords, impacts._impacts
         return {
@@ -265,18 +265,18 @@ class Judged(HitFields):
     def by_shot(self) -> ShotTotals:
         """Sums over the pellets of each shot: number, hits and damage, and damage to each character.
 
-        Hits and victims leave out statics, damage includes them.
+        Hits and victims exclude statics, damage includes them.
         """
         shots, of_ray = np.unique(self.shot, return_inverse=True)
         n, impacts = len(shots), self.impacts
-        ray, character = impacts.ray[self._struck], impacts.character[self._struck].astype(np.int64)
+        ray, character = impacts.ray[self._reached], impacts.character[self._reached].astype(np.int64)
         pairs, pair = np.unique((of_ray[ray] << 32) + (character + 2**31), return_inverse=True)
-        once = np.unique(pair * len(self) + ray) // max(len(self), 1)  # a ray counts once a character
+        once = np.unique(pair * len(self) + ray) // max(len(self), 1)  # a ray counts once per character
         victims = VictimTotals(
             shots[pairs >> 32],
             ((pairs & (2**32 - 1)) - 2**31).astype(np.int32),
             np.bincount(once, minlength=len(pairs)),
-            _sums(pair, impacts.damage[self._struck], len(pairs)),
+            _sums(pair, impacts.damage[self._reached], len(pairs)),
         )
         return ShotTotals(
             shots,
@@ -297,14 +297,14 @@ class Judged(HitFields):
         return Decision(row, kind, energy, damage, left, chord - begin if chord >= 0 else None, steps)
 
     def _row_of(self, ray: int) -> int:
-        """The row of a ray that is counted from either end."""
+        """The row of a ray; a negative one counts from the end."""
         if validate.is_integer(ray) and -len(self) <= int(ray) < len(self):
             return range(len(self))[ray]
         n = len(self)
         raise IndexError(f"ray: expected {validate.span(-n, n - 1)}, got {validate.shown(ray)}; {n} rays were judged")
 
     def plot(self, ray: int, path: str | PathLike[str] | None = None, *, unit: str = "m") -> Figure:
-        """A figure of one ray, along it and from above: what counts is green, the gap of a miss red.
+        """A figure of one ray, along it and from above: limbs that count green, the gap of a miss red.
 
         It is written to a file if a path is given; `unit` labels the axes. Raises IndexError if
         there is no such ray, ValueError if its time was not kept (`on_old="miss"`), ImportError
@@ -316,5 +316,5 @@ class Judged(HitFields):
 
 
 def _sums(rows: Int64Array, values: Float64Array, n: int) -> Float64Array:
-    """Sums (n,) of the values of each row, added in their order."""
+    """Sums (n,) of the values of each row, added in order."""
     return np.bincount(rows, values, n).astype(np.float64, copy=False)

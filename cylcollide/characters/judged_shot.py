@@ -1,4 +1,4 @@
-"""A judged ray as pictures show it: where it goes, what it crosses, and what of that counts."""
+"""A judged ray for pictures: its path, the limbs that it crosses, and those that count."""
 
 from os import PathLike
 from typing import TYPE_CHECKING, Any
@@ -15,15 +15,15 @@ if TYPE_CHECKING:
     from matplotlib.figure import Figure
 
 COUNT = (Reason.COUNTED, Reason.PASSED_THROUGH, Reason.STOPPED)
-"""Reasons of the limbs in which a shot does something."""
+"""Reasons of the limbs that count as hit or passed through."""
 BEYOND = 1.1
-"""A ray without an end is drawn so many times as far as its hit, or as the farthest limb."""
+"""Length of a drawn unlimited ray, relative to its last exit, or to the farthest limb."""
 
 
 def figure_of(
     judged: Any, row: int, state: Any, moment: tuple[int, float], path: str | PathLike[str] | None, unit: str
 ) -> "Figure":
-    """The figure of one row of `Judged`, which imports this; what it was judged in, and tick and alpha."""
+    """The figure of one row of `Judged`; `state`: the limbs that it was judged with, `moment`: tick and alpha."""
     if moment[0] < 0:
         raise ValueError(f"ray: expected one of a time that is kept, got ray {row}, of time {judged.time[row]:.9g}")
     scene: Scene = state._scene(*moment)
@@ -33,7 +33,7 @@ def figure_of(
 
 
 def shot_of(judged: Any, row: int, scene: Scene) -> DrawnShot:
-    """One row of `Judged`, in the scene in which it was judged."""
+    """One row of `Judged` as a drawn shot, in its scene."""
     (start, end), impacts = ends_of(judged, row, scene.limbs), judged.impacts[row]
     inside = np.stack([impacts.entry_position, impacts.exit_position], axis=1)
     crossed, counts, limb = impacts.limb.astype(np.int64), np.isin(impacts.reason, COUNT), int(judged.limb[row])
@@ -49,7 +49,7 @@ def shot_of(judged: Any, row: int, scene: Scene) -> DrawnShot:
 
 
 def ends_of(judged: Any, row: int, limbs: Limbs) -> tuple[Float64Array, Float64Array]:
-    """Start and end (3,) of a row; of a ray without an end, as far as it matters among these limbs."""
+    """Start and end (3,) of a row; an unlimited ray is cut beyond its last exit, or beyond all limbs."""
     rays = batch_rows(judged.impacts._batch, np.array([row])).rays
     start, second = rays.origin[0], rays.second[0]
     if rays.is_segment:

@@ -1,4 +1,4 @@
-"""Transforms as engines have them: matrices of many bones to positions and orientations, and what is wrong with one."""
+"""Transforms as matrices, as engines give them: conversion to positions and orientations, and error messages."""
 
 from typing import Literal, TypeAlias
 
@@ -8,7 +8,7 @@ from numpy.typing import ArrayLike
 from cylcollide import validate
 from cylcollide._types import Float64Array
 from cylcollide.bones.matrices import pose_matrices
-from cylcollide.constants import LARGEST_NUMBER, MATRICES_SHARED, OFF_ORTHONORMAL
+from cylcollide.constants import LARGEST_NUMBER, MATRICES_PER_THREAD, OFF_ORTHONORMAL
 from cylcollide.process.threads import in_chunks
 
 MatrixOrder: TypeAlias = Literal["row", "column"]
@@ -24,7 +24,7 @@ def poses_of_matrices(matrices: ArrayLike, order: MatrixOrder, bones: int) -> tu
     """The poses of matrices (k, b, ., .), or (b, ., .) for one character; ValueError for other shapes.
 
     Returns positions (k, b, 3) and orientations (k, b, 4), unit quaternions x, y, z, w; the matrices as numbers; and
-    which of the k b is the first that is no rotation and translation, -1 if none: `what_is_wrong` says why.
+    the index, among the k b, of the first that is no rotation and translation, -1 if none; see `transform_error`.
     """
     validate.one_of(order, "order", *SHAPES)
     shapes = [(bones, *shape) for shape in SHAPES[order]]
@@ -46,12 +46,12 @@ def poses_of_matrices(matrices: ArrayLike, order: MatrixOrder, bones: int) -> tu
         bad = pose_matrices(flat[begin:end], down, right, place[begin:end], turn[begin:end])
         return bad if bad < 0 else begin + bad
 
-    bad = next((one for one in in_chunks(k * bones, None, convert, MATRICES_SHARED) if one >= 0), -1)
+    bad = next((one for one in in_chunks(k * bones, None, convert, MATRICES_PER_THREAD) if one >= 0), -1)
     return (place.reshape(k, bones, 3), turn.reshape(k, bones, 4)), numbers, bad
 
 
-def what_is_wrong(matrix: Float64Array, order: MatrixOrder) -> str:
-    """What a message says of a transform that was refused."""
+def transform_error(matrix: Float64Array, order: MatrixOrder) -> str:
+    """The message about an invalid transform: the expected and the given numbers."""
     m = matrix if order == "row" else matrix.T
     if not (np.abs(matrix) <= LARGEST_NUMBER).all():
         return f"expected finite numbers of magnitude at most 2**500 (about 3e150), got {matrix.tolist()}"
@@ -60,11 +60,11 @@ def what_is_wrong(matrix: Float64Array, order: MatrixOrder) -> str:
         turned = m[:, 3].tolist() == [0.0, 0.0, 0.0, 1.0]
         hint = f"; with the translation in the last {line} it is order={other!r}" if turned else ""
         return f"expected 0, 0, 0, 1 as the last {line} for order={order!r}, got {m[3].tolist()}{hint}"
-    return what_is_turned(m[:3, :3])
+    return rotation_error(m[:3, :3])
 
 
-def what_is_turned(m: Float64Array) -> str:
-    """What a message says of a matrix (3, 3) that is no rotation."""
+def rotation_error(m: Float64Array) -> str:
+    """The message about a matrix (3, 3) that is no rotation."""
     lengths = np.sqrt((m * m).sum(axis=0))
     scale = " ".join(f"{length:.6g}" for length in lengths)
     if not (np.abs(lengths - 1.0) <= OFF_ORTHONORMAL).all():

@@ -16,7 +16,7 @@ from cylcollide.characters.rig_parts import OtherShapes
 from cylcollide.limbs.limbs import Limbs
 
 WORLD = 0
-"""The body that holds what does not move."""
+"""The body of static geoms."""
 
 TURNS = ((0.0, 0.5**0.5, 0.0, 0.5**0.5), (-(0.5**0.5), 0.0, 0.0, 0.5**0.5), (0.0, 0.0, 0.0, 1.0))
 """Quaternions that turn z to x, y and z."""

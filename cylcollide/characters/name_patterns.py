@@ -1,4 +1,4 @@
-"""Things chosen by patterns of their names."""
+"""Selection by patterns of names."""
 
 from collections.abc import Sequence
 from fnmatch import fnmatchcase
@@ -7,9 +7,9 @@ from cylcollide.validate import shown
 
 
 def matched(patterns: str | Sequence[str], names: Sequence[tuple[str, ...]], argument: str, of: str) -> list[bool]:
-    """Which of some things, each with its names, match one of the patterns (`fnmatch`; case counts), or one pattern.
+    """Whether each item, given by its names, matches any of the patterns (`fnmatch`, case-sensitive).
 
-    ValueError if these are no strings, or one of them matches nothing.
+    ValueError if the patterns are no strings, or one of them matches nothing.
     """
     several = [patterns] if isinstance(patterns, str) else patterns
     if not isinstance(several, Sequence) or not all(isinstance(pattern, str) for pattern in several):

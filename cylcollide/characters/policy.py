@@ -1,4 +1,4 @@
-"""Policies: which limb of a shot counts, and what damage the shot does. Data only."""
+"""Policies: which limb of a shot counts, and the damage of the shot. Data only."""
 
 from __future__ import annotations
 
@@ -29,7 +29,7 @@ NO_GROUPS: Mapping[str, int] = MappingProxyType({})
 
 @dataclass(frozen=True)
 class Policy(metaclass=Shown):
-    """A table that says which limb of a shot counts, and what damage the shot does; immutable.
+    """A table that defines which limb of a shot counts, and the damage of the shot; immutable.
 
     Make one with `Policy.first_surface`, `most_important`, `longest_chord` or `penetration`, which
     share these arguments:
@@ -37,8 +37,8 @@ class Policy(metaclass=Shown):
     - `damage`: factor by hit group, at least 0. Damage is the factor times the energy at the entry
       of the limb that counts; for penetration, times the energy lost.
     - `default`: the factor of groups that `damage` does not name. The key "default" of `damage`
-      means the same; the key "default" of `loss` is for losses. Without a default the factor of
-      such groups is 1 and their loss 0. A static takes damage only if `damage` names its group.
+      has the same meaning; the key "default" of `loss` is for losses. Without a default the factor
+      of such groups is 1, their loss 0. A static takes damage only if `damage` names its group.
     - `groups`: numbers of hit groups by name. The rigs in the world define all other names.
 
     Groups are given by name or number. Bad input raises ValueError.
@@ -46,7 +46,7 @@ class Policy(metaclass=Shown):
 
     kind: Kind
     order: tuple[Group, ...] = ()
-    """Groups, the most important first; those it does not name come last."""
+    """Groups, the most important first; unlisted groups come last."""
     damage: Mapping[Group, float] = field(default_factory=lambda: NO_WEIGHTS)
     """Factor by group, read-only."""
     loss: Mapping[Group, float] = field(default_factory=lambda: NO_WEIGHTS)
@@ -65,7 +65,7 @@ class Policy(metaclass=Shown):
         )
 
     def __repr__(self) -> str:
-        """The call that makes it."""
+        """The call that constructs the policy."""
         fields = {"order": list(self.order)} | {
             name: dict(getattr(self, name)) for name in ("damage", "loss", "groups")
         }
@@ -90,7 +90,7 @@ class Policy(metaclass=Shown):
     ) -> Policy:
         """Of the character entered first, the limb whose group comes first in `order`; ties by entry.
 
-        Groups that the order does not name come after all that it does.
+        Groups that `order` does not list come last.
         """
         ranked: Any = order
         return cls("most_important", ranked, policy_checks.with_default(damage, default), NO_WEIGHTS, groups)
@@ -123,11 +123,11 @@ class Policy(metaclass=Shown):
         return hash((self.kind, self.order, *weights))
 
     def __reduce__(self) -> tuple[object, tuple[str]]:
-        """Copies and pickles are read from JSON."""
+        """Copy and pickle by JSON."""
         return Policy.from_json, (self.to_json(),)
 
     def to_json(self) -> str:
-        """The policy as JSON, as `policy.schema.json` describes it."""
+        """The policy as JSON, by `policy.schema.json`."""
         pairs = {name: [list(pair) for pair in getattr(self, name).items()] for name in ("damage", "loss")}
         head = {"format": FORMAT, "version": json_text.VERSION, "kind": self.kind, "order": list(self.order)}
         return json.dumps({**head, **pairs, "groups": dict(self.groups)})
@@ -146,7 +146,7 @@ class Policy(metaclass=Shown):
         """Read a policy that `save` wrote.
 
         OSError if the file cannot be opened. ValueError if it is not a file of a policy, or holds
-        one that no constructor takes; the message names file and field.
+        one that no constructor accepts; the message names file and field.
         """
         return cls._read(Path(path).read_bytes(), str(path))
 
@@ -161,9 +161,9 @@ class Policy(metaclass=Shown):
         return {}
 
     def _rows(self, group_names: Mapping[str, int]) -> PolicyRows:
-        """The arrays that loops read, in a world whose rigs have these names of hit groups.
+        """The arrays that loops read, for a world whose rigs have these names of hit groups.
 
-        ValueError if a name is unknown, or two names or numbers mean the same group.
+        ValueError if a name is unknown, or two names or numbers denote the same group.
         """
         key = tuple(group_names.items())
         found = self._known_rows.get(key)
@@ -189,7 +189,7 @@ class Policy(metaclass=Shown):
 
 
 def _mapping(value: Any, where: str) -> dict[Any, Any]:
-    """A list of pairs as a mapping: JSON has no numbers for keys."""
+    """A list of pairs as a mapping: keys of JSON objects cannot be numbers."""
     if not isinstance(value, list):
         refuse(where, "a list of pairs", shown(value))
     for place, pair in enumerate(value):

@@ -10,7 +10,7 @@ from cylcollide.validate import shown
 
 Kind: TypeAlias = Literal["first_surface", "most_important", "longest_chord", "penetration"]
 KINDS: tuple[Kind, ...] = ("first_surface", "most_important", "longest_chord", "penetration")
-"""By their codes in `query.loops.judge`."""
+"""Kinds of policies, in the order of their codes in `query.loops.judge`."""
 
 Group: TypeAlias = str | int
 """A hit group, by name or number."""
@@ -19,13 +19,13 @@ Weights: TypeAlias = Mapping[Group, float] | Mapping[str, float] | Mapping[int, 
 """A number for each group, and for "default"."""
 
 DEFAULT = "default"
-"""The key of all groups that are not named."""
+"""The key for all groups that are not listed."""
 
 SMALLEST, LARGEST = -(2**31), 2**31 - 1
 
 
 def group(value: Any, where: str) -> Group:
-    """A name, or a number of 32 bits."""
+    """A checked group: a name, or a 32-bit integer."""
     if isinstance(value, str) and value:
         return value
     if validate.is_integer(value) and SMALLEST <= int(value) <= LARGEST:
@@ -34,7 +34,7 @@ def group(value: Any, where: str) -> Group:
 
 
 def group_number(value: Any, where: str, numbers: Mapping[str, int], also: str = "") -> int:
-    """The number of a hit group, given by number or by one of these names; `also`: where else a name may stand."""
+    """The number of a hit group, given by number or name; `also`: other sources of names, for the message."""
     name = group(value, where)
     if isinstance(name, int):
         return name
@@ -62,7 +62,7 @@ def weights(values: Any, where: str) -> Mapping[Group, float]:
 
 
 def with_default(values: Any, default: Any) -> Any:
-    """Weights with a default for all groups that they do not name, if one is given."""
+    """Weights with a default, if given, for all groups that they do not list."""
     if default is None or not isinstance(values, Mapping):
         return values
     if DEFAULT in values:
@@ -71,7 +71,7 @@ def with_default(values: Any, default: Any) -> Any:
 
 
 def order(values: Any) -> tuple[Group, ...]:
-    """Groups, each once."""
+    """Checked groups, all different."""
     several = isinstance(values, Iterable) and not isinstance(values, str | bytes | Mapping)
     if not several or getattr(values, "ndim", 1) == 0:
         raise ValueError(f"order: expected a list of hit groups, the most important first, got {shown(values)}")
@@ -84,7 +84,7 @@ def order(values: Any) -> tuple[Group, ...]:
 
 
 def groups(values: Any, reserved: str = DEFAULT) -> Mapping[str, int]:
-    """Numbers of 32 bits by name, read-only; `reserved` is a word that is no name."""
+    """32-bit integers by name, read-only; `reserved` is not allowed as a name."""
     if not isinstance(values, Mapping):
         raise ValueError(f"groups: expected a mapping of names to numbers, got {shown(values)}")
     for name, number in values.items():
@@ -98,9 +98,9 @@ def groups(values: Any, reserved: str = DEFAULT) -> Mapping[str, int]:
 
 
 def numbered(values: Mapping[Group, float], where: str, numbers: Mapping[str, int]) -> dict[int, float]:
-    """Weights by number alone, in their order, without that of "default".
+    """Weights with all groups by number, in order, without "default".
 
-    ValueError if a name is not among the numbers, or two names and numbers are the same group.
+    ValueError if a name is unknown, or two names or numbers denote the same group.
     """
     found: dict[int, Group] = {}
     for one in values:

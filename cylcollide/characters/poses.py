@@ -1,4 +1,4 @@
-"""Poses of many characters: their shapes, their limbs, messages for what a loop refuses; and poses that are rounded."""
+"""Poses of many characters: checks of shapes, limbs, messages for poses that a loop refuses; and rounded poses."""
 
 from __future__ import annotations
 
@@ -28,9 +28,9 @@ ROUNDING = 2.0**-14
 
 
 def bone_poses(positions: ArrayLike, orientations: ArrayLike, bones: int) -> tuple[Float64Array, Float64Array]:
-    """Positions (k, b, 3) and orientations (k, b, 4) of the bones of k characters, or without k for one.
+    """Positions (k, b, 3) and orientations (k, b, 4) of the bones of k characters; for one, k may be omitted.
 
-    Float64 arrays in C order are not copied. The loop that reads the numbers checks them.
+    Float64 arrays in C order are not copied. Numbers are checked by the loop that reads them.
     """
     at = _rows(positions, "positions", (bones, 3))
     turn = _rows(orientations, "orientations", (bones, 4))
@@ -52,9 +52,9 @@ def joint_poses(
     joint_positions: ArrayLike | None,
     bone_names: Sequence[str],
 ) -> tuple[Float64Array, Float64Array, Float64Array, Float64Array | None]:
-    """Root positions (k, 3), root orientations (k, 4), joint orientations (k, b, 4); one of either stands for all.
+    """Root positions (k, 3), root orientations (k, 4), joint orientations (k, b, 4); one of each may stand for all.
 
-    The fourth result are joint positions, (k, b, 3), or (1, b, 3) if one stands for all, or None. All arrays are new.
+    The fourth result is joint positions, (k, b, 3), or (1, b, 3) if one stands for all, or None. All arrays are new.
     The numbers of the joint positions are checked here, all others by the loop that reads them.
     """
     bones = len(bone_names)
@@ -108,7 +108,7 @@ def repeated(limbs: Limbs, placed: Placed, character: Int64Array | None, k: int)
 def raise_misplaced(
     rig: RigData, positions: Float64Array, orientations: Float64Array, row: int, where: str | None = None
 ) -> NoReturn:
-    """Raise the ValueError of the row that `place_limbs` has refused; `where` is its name, if not the row alone."""
+    """Raise the ValueError of the row that `place_limbs` refused; `where` is its name, by default the row number."""
     where, at, turn = where or f"row {row}", positions[row].tolist(), orientations[row].tolist()
     for i, (position, orientation) in enumerate(zip(at, turn, strict=True)):
         whose = f"{bone_label(rig.bone_names, i)} in {where}"
@@ -137,7 +137,7 @@ def raise_unposed(
     positions: Float64Array,
     row: int,
 ) -> NoReturn:
-    """Raise the ValueError of the row that `pose_bones` has refused, with the positions that it has written."""
+    """Raise the ValueError of the row that `pose_bones` refused; `positions` are those that it wrote."""
     root, turn = root_positions[row].tolist(), root_orientations[row].tolist()
     if not in_range(root):
         _refuse("root_positions", RANGE, root, f"row {row}")
@@ -159,9 +159,9 @@ def _refuse(name: str, expected: str, got: object, whose: str) -> NoReturn:
 def round_poses(positions: ArrayLike, orientations: ArrayLike) -> tuple[Float64Array, Float64Array]:
     """Positions (..., 3) and orientations (..., 4) as multiples of 2**-14: in metres, 1/16 mm.
 
-    Give the result to `set_poses`: a `ShotLog` then needs a quarter of the space, and still keeps
-    the judged poses. Quaternions are normalised first; a limb of 1 m turns by at most 0.1 mm.
-    ValueError on numbers that are not accepted, other shapes, and quaternions of length 0.
+    Pass the result to `set_poses`: a `ShotLog` then needs 1/4 of the space, and still stores the
+    judged poses exactly. Quaternions are normalised first; the end of a limb of 1 m moves by at
+    most 0.1 mm. ValueError on bad numbers or shapes, and quaternions of length 0.
     """
     given = validate.as_numbers(positions, "positions", "(..., 3)", 3)
     turns = validate.as_numbers(orientations, "orientations", "(..., 4)", 4)
@@ -178,5 +178,5 @@ def round_poses(positions: ArrayLike, orientations: ArrayLike) -> tuple[Float64A
 
 
 def _rounded(numbers: Float64Array) -> Float64Array:
-    """The nearest multiples; 0.0 for those that round to -0.0."""
+    """The nearest multiples of ROUNDING; 0.0 instead of -0.0."""
     return np.rint(numbers / ROUNDING) * ROUNDING + 0.0

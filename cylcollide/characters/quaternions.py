@@ -1,6 +1,6 @@
-"""Quaternions x, y, z, w in the last axis of arrays, by IEEE operations in a stated order; shapes broadcast.
+"""Quaternions x, y, z, w in the last axis of arrays, by IEEE operations in a fixed order; shapes broadcast.
 
-What is written out by components here has the same bits one by one and in batches of any shape.
+Expressions written by components give the same bits for single rows and for batches of any shape.
 """
 
 import numpy as np
@@ -12,12 +12,12 @@ IDENTITY = np.array([0.0, 0.0, 0.0, 1.0])
 
 
 def dot(a: Float64Array, b: Float64Array) -> Float64Array:
-    """Sum of the products of the four components, from x to w."""
+    """Dot product of the four components, summed from x to w."""
     return ((a[..., 0] * b[..., 0] + a[..., 1] * b[..., 1]) + a[..., 2] * b[..., 2]) + a[..., 3] * b[..., 3]
 
 
 def normalised(q: Float64Array) -> Float64Array:
-    """The same rotations, of length 1; of any length but 0 whose square is a number."""
+    """The quaternions normalised to length 1; the square of the length must be finite and above 0."""
     return q / np.sqrt(dot(q, q))[..., None]
 
 
@@ -55,7 +55,7 @@ def about_axis(axis: int, angles: Float64Array) -> Float64Array:
 
 
 def slerp(a: Float64Array, b: Float64Array, share: Float64Array) -> Float64Array:
-    """Unit quaternions at a share (...) of the way from a to b (..., 4), along the great circle, the short way."""
+    """Spherical interpolation of unit quaternions (..., 4) at a share (...) of the way from a to b, the short way."""
     near = np.where((dot(a, b) < 0.0)[..., None], -b, b)
     apart, together = near - a, near + a
     angle = 2.0 * np.arctan2(np.sqrt(dot(apart, apart)), np.sqrt(dot(together, together)))

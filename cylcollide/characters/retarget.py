@@ -1,4 +1,4 @@
-"""A motion carried over to a skeleton of other proportions, by rotations from the rest poses of both."""
+"""Retargeting of a motion to a skeleton of other proportions, by rotations relative to both rest poses."""
 
 from collections.abc import Mapping
 from typing import Any
@@ -12,11 +12,11 @@ from cylcollide.characters.skeleton import Skeleton, upwards
 from cylcollide.validate import shown
 
 SNAPPED = np.deg2rad(30.0)
-"""Skeletons whose axes differ by about quarter turns differ by these; what is less is their posture."""
+"""A rotation between axes within this angle of quarter turns is rounded to these; the rest is posture."""
 
 
 def pairs_by_name(rig: Skeleton, clip: Skeleton, bones: Mapping[str, str] | None) -> dict[int, int]:
-    """The bone of the clip that each bone of the rig follows: as named, else by equal or by standard names.
+    """The bone of the clip that each bone of the rig follows: by `bones`, else by equal or by standard names.
 
     ValueError if a name is unknown, or there is no pair.
     """
@@ -47,10 +47,10 @@ def pairs_by_name(rig: Skeleton, clip: Skeleton, bones: Mapping[str, str] | None
 def carried_over(
     rig: Skeleton, clip: Skeleton, pairs: dict[int, int], root_positions: Float64Array, turns: Float64Array
 ) -> dict[str, Any]:
-    """Arguments of `Clip`, but for times: the bones of the rig's tree with most pairs.
+    """Arguments of `Clip`, without times, for the bones of the rig's tree with most pairs.
 
-    `clip` has the rest pose, `turns` (f, b, 4) the joints of all frames. In the world, each bone of a pair turns from
-    its rest as the other does from its own. Limbs whose rests point elsewhere are first turned to where the clip's are.
+    `clip` has the rest pose, `turns` (f, b, 4) the joints of all frames. In the world, each bone of a pair rotates from
+    its rest like the other from its own. Limbs with other directions at rest are first turned to those of the clip.
     """
     frames = len(turns)
     axes = _between_axes(rig, clip, pairs)
@@ -91,7 +91,7 @@ def carried_over(
 
 
 def _world(skeleton: Skeleton, turns: Float64Array) -> Float64Array:
-    """How bones are turned in the world, (f, b, 4), by their joints."""
+    """Orientations of bones in the world, (f, b, 4), from those of their joints."""
     found = turns.copy()
     for bone, parent in enumerate(skeleton.parents.tolist()):
         if parent >= 0:
@@ -100,7 +100,7 @@ def _world(skeleton: Skeleton, turns: Float64Array) -> Float64Array:
 
 
 def _between_axes(rig: Skeleton, clip: Skeleton, pairs: dict[int, int]) -> Float64Array:
-    """The turn (4,) from the clip's world to the rig's: where both have their left and their upper end."""
+    """The rotation (4,) from the clip's world to the rig's, from the directions left and up of both skeletons."""
     bases = [_basis(rig, list(pairs)), _basis(clip, list(pairs.values()))]
     if bases[0] is None or bases[1] is None:
         return quaternions.IDENTITY
@@ -114,7 +114,7 @@ def _between_axes(rig: Skeleton, clip: Skeleton, pairs: dict[int, int]) -> Float
 
 
 def _basis(skeleton: Skeleton, bones: list[int]) -> Float64Array | None:
-    """The axes to the left, up and forward of a person at rest, in columns; None if sides or a neck are not known."""
+    """The directions left, up and forward of a person at rest, in columns; None if sides or a trunk are not found."""
     at, rows = skeleton._rest.positions, {skeleton.bone_names[bone]: bone for bone in bones}
     roles = standard_names.roles(skeleton.bone_names)
     across = np.zeros(3)
@@ -133,7 +133,7 @@ def _basis(skeleton: Skeleton, bones: list[int]) -> Float64Array | None:
 
 
 def _aligned(rig: Skeleton, clip: Skeleton, pairs: dict[int, int], axes: Float64Array) -> Float64Array:
-    """Turns (b, 4) in the world from the rig's limbs at rest to the directions of the clip's; others go with them."""
+    """Rotations (b, 4) in the world from the rig's limbs at rest to the clip's; other bones follow their parents."""
     found = np.tile(quaternions.IDENTITY, (len(rig.bone_names), 1))
     straight = {row for role, row in standard_names.roles(rig.bone_names).items() if role in standard_names.STRAIGHT}
     for bone in range(len(found)):
@@ -150,19 +150,19 @@ def _aligned(rig: Skeleton, clip: Skeleton, pairs: dict[int, int], axes: Float64
 
 
 def _nearest(rig: Skeleton, bone: int, pairs: dict[int, int]) -> int:
-    """The nearest bone above one that is in a pair, or -1."""
+    """The nearest ancestor of a bone that is in a pair, or -1."""
     return next((above for above in upwards(rig.parents, bone) if above != bone and above in pairs), -1)
 
 
 def _shortest(a: Float64Array, b: Float64Array) -> Float64Array:
-    """The least turn (4,) from one direction to another; none between opposite ones, and where one has no length."""
+    """The shortest rotation (4,) from one direction to another; identity for opposite or zero vectors."""
     lengths = float(np.linalg.norm(a)) * float(np.linalg.norm(b))
     q = np.append(np.cross(a, b), lengths + float(a @ b))
     return quaternions.normalised(q) if np.linalg.norm(q) > 1e-9 * lengths else quaternions.IDENTITY.copy()
 
 
 def _size(rig: Skeleton, clip: Skeleton, pairs: dict[int, int]) -> float:
-    """How much larger the rig is: by the legs where both have them, else by all pairs."""
+    """The size of the rig relative to the clip, from the legs if both have them, else from all pairs."""
     roles = standard_names.roles(rig.bone_names)
     legs = [roles[role] for role in standard_names.LEGS if roles.get(role) in pairs]
     bones = legs if len(legs) > 1 else list(pairs)

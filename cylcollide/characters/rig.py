@@ -1,4 +1,4 @@
-"""Rig: limbs fastened to bones. Poses of its bones make the limbs of characters."""
+"""Rig: limbs fastened to bones. Poses of the bones place the limbs of characters."""
 
 from __future__ import annotations
 
@@ -36,7 +36,7 @@ class Rig(EditableRig):
     Parameters
     ----------
     bone_names
-        One string a bone, b of them, all different.
+        Names of the b bones, all different.
     parents
         The parent of each bone, (b,), by index; -1 for a root. Parents precede their children.
     rest_positions, rest_orientations
@@ -47,7 +47,7 @@ class Rig(EditableRig):
     limb_bone
         The bone of each limb, (m,), by index; one integer stands for all.
     groups
-        Names of hit groups, each with its number, as in the `hit_group` of the limbs.
+        Numbers of hit groups by name, as in the `hit_group` of the limbs.
 
     Raises
     ------
@@ -72,9 +72,9 @@ class Rig(EditableRig):
         Raises
         ------
         ValueError
-            On wrong shapes, numbers that are not accepted, and poses so far out that a limb leaves
-            the range of accepted numbers or loses its axis. The message names character, bone and
-            limb.
+            On wrong shapes, numbers that are not accepted, and poses so far from the origin that a
+            limb leaves the range of accepted numbers or its axis vanishes. The message names
+            character, bone and limb.
         """
         at, turn = poses.bone_poses(positions, orientations, len(self.bone_names))
         k, bones, m, solids = len(at), len(self.bone_names), len(self.limbs), len(self._rows.boxes)
@@ -99,18 +99,18 @@ class Rig(EditableRig):
         Parameters
         ----------
         root_positions
-            Where the first root is in the world, (k, 3), or (3,) for all. Further roots stand
-            beside it as at rest.
+            Position of the first root in the world, (k, 3), or (3,) for all. Further roots keep
+            their rest positions relative to it.
         root_orientations
-            How each character is turned, (k, 4), or (4,) for all.
+            Orientation of each character, (k, 4), or (4,) for all.
         joint_orientations
-            How each bone is turned in the frame of its parent, in place of its rest orientation,
-            (k, b, 4), or (b, 4) for all; `rest_orientations` gives the pose of rest. A root's is
+            Orientation of each bone in the frame of its parent, instead of its rest orientation,
+            (k, b, 4), or (b, 4) for all; `rest_orientations` gives the rest pose. A root's is
             applied before `root_orientations`.
         joint_positions
-            Where each bone is in the frame of its parent, in place of its rest position, (k, b, 3),
-            or (b, 3) for all. Joints need it that slide, or turn about another point than the
-            bone's origin. Roots are treated as with `rest_positions`.
+            Position of each bone in the frame of its parent, instead of its rest position,
+            (k, b, 3), or (b, 3) for all: for joints that slide, or turn about another point than
+            the bone's origin. Roots are treated as with `rest_positions`.
 
         Raises
         ------
@@ -130,17 +130,17 @@ class Rig(EditableRig):
 
     @classmethod
     def humanoid(cls, height: float = 1.75, up: str = "z") -> Rig:
-        """A person of 17 limbs, standing with hanging arms; identity quaternions are the pose of rest.
+        """A person of 17 limbs, standing with hanging arms; identity quaternions are the rest pose.
 
-        Bones carry the names of their limbs: pelvis (the root, at the height of the hips), abdomen,
-        chest, neck, head; and left and right, upper_arm, forearm, hand, thigh, shank, foot. Hit
+        Bones and limbs have the same names: pelvis (the root, at the height of the hips), abdomen,
+        chest, neck, head; and left_ and right_ upper_arm, forearm, hand, thigh, shank, foot. Hit
         groups: head 1, torso 2 (with the neck), arm 3 (with the hand), leg 4 (with the foot).
 
         `height` is from sole to crown, in any unit, 2**-400 to 2**400. `up`: with "z", z points up,
         x forward, y to the left; with "y", y up, z forward, x to the left. The origin of the
         character lies between the soles.
         """
-        from cylcollide.characters import humanoid  # noqa: PLC0415  imported when asked for
+        from cylcollide.characters import humanoid  # noqa: PLC0415  imported on first use
 
         return cls(*humanoid.rig_arguments(height, up))
 
@@ -150,12 +150,12 @@ class Rig(EditableRig):
 
         Cylinders, spheres, boxes and PyBullet's capsules become limbs, named after the collision,
         otherwise after the link. `mesh` is for other shapes: "raise" a ValueError, or "skip" them.
-        The origin of a joint is the rest transform of its child; one that slides by q along its
-        axis puts it at `rest_positions` + R(`rest_orientations`) axis q, which `forward` takes as
+        The origin of a joint is the rest transform of its child; a joint that slides by q along its
+        axis moves it to `rest_positions` + R(`rest_orientations`) axis q: pass this to `forward` as
         `joint_positions`. OSError if the file cannot be opened. ValueError if it is not URDF,
         joints form no tree, or shapes are not limbs; the message names them.
         """
-        from cylcollide.characters import urdf  # noqa: PLC0415  imported when asked for
+        from cylcollide.characters import urdf  # noqa: PLC0415  imported on first use
 
         with named_in_errors(path):
             return cls(*urdf.rig_arguments(path, mesh))
@@ -165,15 +165,15 @@ class Rig(EditableRig):
         """The model of an MJCF file, as MuJoCo compiles it: one bone per body, one limb per geom.
 
         `mesh` as in `from_urdf`. Spheres, capsules, cylinders, boxes and ellipsoids of revolution
-        become limbs, named after the geom, otherwise after the body. Geoms of the world (a floor),
-        and those that collide with nothing (`contype` and `conaffinity` 0), are left out, unless a
-        `<pair>` names them. Joints that slide, or turn about another point than the body's origin,
-        move the body in the frame of its parent: pass its positions there to `forward` as
+        become limbs, named after the geom, otherwise after the body. Geoms of the world (a floor)
+        are left out, as are those that collide with nothing (`contype` and `conaffinity` 0), unless
+        a `<pair>` names them. Joints that slide, or turn about another point than the body's
+        origin, move the body in the frame of its parent: pass its positions there to `forward` as
         `joint_positions`. ImportError without mujoco: install the extra `rigs`. ValueError if
         MuJoCo does not compile the file, the model has no bodies, or shapes are not limbs; the
         message names the body.
         """
-        from cylcollide.characters import mjcf  # noqa: PLC0415  imported when asked for
+        from cylcollide.characters import mjcf  # noqa: PLC0415  imported on first use
 
         with named_in_errors(path):
             return cls(*mjcf.rig_arguments(path, mesh))
@@ -196,29 +196,29 @@ class Rig(EditableRig):
         groups: Mapping[str, int] = MappingProxyType({}),
         bone_groups: Mapping[str, str] = MappingProxyType({}),
     ) -> Rig:
-        """Limbs fitted to a skin: for each bone the allowed shape of least size that covers its part.
+        """Limbs fitted to a skin: for each bone the smallest limb of the given shapes that covers it.
 
-        A piece of skin belongs to the bone that carries most of it, so limbs end at the joints.
+        A piece of skin belongs to the bone with the largest weight, so limbs end at the joints.
         Bones that mirror each other in name, place and skin get mirrored limbs, fitted to both
-        parts at once. The rig keeps the skin as `skin`; `characters.skin.skin_report(rig)` says how
-        well the limbs fit it, docs/characters.md which shapes fit best.
+        parts at once. The skin is the rig's `skin`; `characters.skin.skin_report(rig)` measures how
+        well the limbs fit it; docs/characters.md compares the shapes.
 
         Parameters
         ----------
         vertices, faces, weights
-            The skin at rest: (v, 3); triangles (f, 3), counterclockwise seen from outside; what
-            each bone carries of each vertex, (v, b).
+            The skin at rest: (v, 3); triangles (f, 3), counterclockwise seen from outside; the
+            weight of each bone at each vertex, (v, b).
         bone_names, parents, rest_positions, rest_orientations
-            The bones, as the constructor takes them.
+            The bones, as in the constructor.
         shapes
-            Any of `Shape.CYLINDER`, `TAPERED`, `CAPSULE`, `ELLIPSOID`, `SPHERE`, `BOX`; of sizes
-            that differ by less than 2 % in volume the one that is named first.
+            Any of `Shape.CYLINDER`, `TAPERED`, `CAPSULE`, `ELLIPSOID`, `SPHERE`, `BOX`; among
+            volumes that differ by less than 2 %, the shape that is given first.
         coverage
-            Share of the area of a part that its limb covers; above 0, at most 1.
+            Share of the area of a bone's skin that its limb covers; above 0, at most 1.
         least_share
             A bone with a smaller share of the skin gets no limb, and its skin goes to its parent.
         least
-            What to minimise: "volume", or "surface", and so the number of random rays that hit.
+            The size to minimise: "volume", or "surface", which minimises hits of random rays.
         groups, bone_groups
             Numbers of hit groups by name, and the name of the group of a bone's limb; 0 for others.
 
@@ -227,7 +227,7 @@ class Rig(EditableRig):
         ValueError
             On wrong shapes and numbers, vertices without weight, unknown bones and groups.
         """
-        from cylcollide.characters.skin import fit  # noqa: PLC0415  imported when asked for
+        from cylcollide.characters.skin import fit  # noqa: PLC0415  imported on first use
         from cylcollide.characters.skin.skin import Skin  # noqa: PLC0415
 
         skin = Skin(vertices, faces, weights, bone_names, parents, rest_positions, rest_orientations)
@@ -244,22 +244,22 @@ class Rig(EditableRig):
         least_share: float = 0.005, least: Least = "volume",
         groups: Mapping[str, int] = MappingProxyType({}), bone_groups: Mapping[str, str] = MappingProxyType({}),
     ) -> Rig:  # fmt: skip
-        """Limbs fitted to the skin of a glTF 2.0 file, as `from_skin` does it.
+        """Limbs fitted to the skin of a glTF 2.0 file, as in `from_skin`.
 
-        `meshes`, `without`, `names` and `space` are those of `characters.skin.Skin.from_gltf`:
-        which meshes are read, what bones are called, and whether limbs have the units of the scene.
-        The others are those of `from_skin`. The skin is the rig's `skin`.
+        `meshes`, `without`, `names` and `space` are those of `characters.skin.Skin.from_gltf`: the
+        meshes to read, the names of bones, and whether limbs are in the units of the scene. The
+        others are those of `from_skin`. The skin is the rig's `skin`.
 
         Raises
         ------
         ImportError
-            If pygltflib is not installed, which the extra `gltf` brings.
+            Without pygltflib: install the extra `gltf`.
         OSError
             If the file, or one that it names, cannot be opened.
         ValueError
             If the file has no skin, or one that cannot be read; and as `from_skin`.
         """
-        from cylcollide.characters.skin.skin import Skin  # noqa: PLC0415  imported when asked for
+        from cylcollide.characters.skin.skin import Skin  # noqa: PLC0415  imported on first use
 
         skin = Skin.from_gltf(path, meshes=meshes, without=without, names=names, space=space)
         return cls.from_skin(
@@ -268,11 +268,11 @@ class Rig(EditableRig):
         )  # fmt: skip
 
     def save(self, path: str | PathLike[str]) -> None:
-        """Write a JSON file, as `characters/rig.schema.json` describes it; numbers keep their bits.
+        """Write a JSON file by `characters/rig.schema.json`; numbers keep their bits.
 
-        The file is replaced in one step, when all is written: a failure leaves the old one.
+        The file is replaced in one step once everything is written: a failure leaves the old file.
         """
-        from cylcollide.characters import rig_files  # noqa: PLC0415  imported when asked for
+        from cylcollide.characters import rig_files  # noqa: PLC0415  imported on first use
 
         rig_files.write(path, self)
 
@@ -281,9 +281,9 @@ class Rig(EditableRig):
         """Read a file that `save` wrote, or another that follows `characters/rig.schema.json`.
 
         OSError if the file cannot be opened. ValueError if it is not such a file, or holds a rig
-        that the constructor refuses; the message names field and row.
+        that the constructor rejects; the message names field and row.
         """
-        from cylcollide.characters import json_text, rig_files  # noqa: PLC0415  imported when asked for
+        from cylcollide.characters import json_text, rig_files  # noqa: PLC0415  imported on first use
 
         with named_in_errors(path, json_text.SEE.format("rig.schema.json")):
             return cls(*rig_files.read(Path(path).read_bytes()))
@@ -296,7 +296,7 @@ class Rig(EditableRig):
         `skin`, a `Skin` or True for the rig's own, is drawn behind the limbs; ValueError if there
         is none. `unit` labels the axes. ImportError without matplotlib: install the extra `plot`.
         """
-        from cylcollide.limbs.pictures import rig_figure  # noqa: PLC0415  imported when asked for
+        from cylcollide.limbs.pictures import rig_figure  # noqa: PLC0415  imported on first use
 
         drawn: Any = self.skin if skin is True else skin or None
         if (drawn is None and skin is True) or not (drawn is None or hasattr(drawn, "faces")):

@@ -19,7 +19,7 @@ from cylcollide.limbs.limbs import Limbs
 
 
 class RigData(Skeleton):
-    """What a `Rig` holds; its constructor, with the arguments that `Rig` names."""
+    """The data of a `Rig`, and its constructor; arguments as in `Rig`."""
 
     __hash__ = None  # type: ignore[assignment]  # arrays inside
 
@@ -29,11 +29,11 @@ class RigData(Skeleton):
     groups: Mapping[str, int]
     """Numbers of hit groups by name, read-only."""
     _rows: RigRows
-    """The limbs as loops read them."""
+    """The limbs in the form that loops read."""
     _rest_offsets: Float64Array
-    """Where the bones are at rest, as loops read it: (1, b, 3), of roots from the first one."""
+    """`bone_offsets` of the bones at rest, (1, b, 3)."""
     skin: Skeleton | None = None
-    """The `Skin` that the limbs were fitted to, None of other rigs, and of rigs from files, pickles and copies."""
+    """The `Skin` that the limbs were fitted to; None for other rigs, and for rigs from files, pickles and copies."""
 
     def __init__(
         self,
@@ -63,7 +63,7 @@ class RigData(Skeleton):
         return (*self._bone_columns, self.limbs, self.limb_bone, dict(self.groups))
 
     def __eq__(self, other: object) -> bool:
-        """Whether all columns, limbs and names are equal; the order of the groups does not count."""
+        """Whether all columns, limbs and names are equal; the order of the groups is ignored."""
         if not isinstance(other, RigData):
             return NotImplemented
         pairs = zip(self._arguments, other._arguments, strict=True)
@@ -85,7 +85,7 @@ class RigData(Skeleton):
 
 
 def bone_offsets(positions: Float64Array, parents: Int32Array) -> Float64Array:
-    """Where bones are in their parents' frames, and roots from the first of them: positions (..., b, 3), (·, b, 3)."""
+    """Positions of bones in their parents' frames, of roots relative to the first; from (..., b, 3) to (·, b, 3)."""
     moved = np.where((parents < 0)[:, None], positions - positions[..., :1, :], positions)
     return moved.reshape(-1, *moved.shape[-2:])
 
@@ -105,7 +105,7 @@ def _limb_bones(values: ArrayLike, limbs: Limbs, names: Sequence[str]) -> Int32A
 
 
 def _groups(values: Mapping[str, int]) -> Mapping[str, int]:
-    """Numbers of hit groups by name, all different."""
+    """Checked numbers of hit groups by name; all numbers differ."""
     numbers, names = checked_groups(values, reserved=""), dict[int, str]()
     for name, number in numbers.items():
         if (other := names.setdefault(number, name)) != name:

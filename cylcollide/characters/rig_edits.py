@@ -1,4 +1,4 @@
-"""Rigs made from others: scaled, in other hit groups, without bones that carry nothing."""
+"""Rigs derived from others: scaled, with other hit groups, or without bones that carry no limbs."""
 
 from __future__ import annotations
 
@@ -27,10 +27,10 @@ NO_NAMES: Mapping[str, int] = MappingProxyType({})
 
 
 class EditableRig(RigData):
-    """The methods of a `Rig` that make another one, or compare its sides."""
+    """The methods of a `Rig` that derive another one, or compare its sides."""
 
     def scaled(self, by: float) -> Self:
-        """The rig `by` times as large: rest positions, and ends and sizes of limbs; `by` > 0.
+        """The rig scaled by `by` > 0: rest positions, and ends and sizes of limbs.
 
         ValueError if `by` is not a number > 0, or a limb leaves the range of accepted numbers; the
         message names the limb.
@@ -46,13 +46,12 @@ class EditableRig(RigData):
         Parameters
         ----------
         patterns
-            Groups by patterns of limb names (`fnmatch`: `*`, `?`, `[...]`; case counts); the last
-            match wins, other limbs keep theirs. None: head 1, torso 2, arm 3 and leg 4, as
-            `Rig.humanoid` has them, by names of bones as Mixamo, VRM, Unreal, SMPL and motion
-            capture have them; a bone with another name is in the group of the nearest known bone
-            above.
+            Groups by patterns of limb names (`fnmatch`: `*`, `?`, `[...]`, case-sensitive); the
+            last match wins, other limbs keep theirs. None: head 1, torso 2, arm 3 and leg 4, as in
+            `Rig.humanoid`, by the bone names of Mixamo, VRM, Unreal, SMPL and motion capture; a
+            bone with another name is in the group of its nearest known ancestor.
         groups
-            Numbers of groups by name, besides those of the rig.
+            Numbers of groups by name, in addition to those of the rig.
 
         Raises
         ------
@@ -62,7 +61,7 @@ class EditableRig(RigData):
         """
         groups = checked_groups(groups, reserved="")
         if patterns is None:
-            from cylcollide.characters import standard_names  # noqa: PLC0415  imported when asked for
+            from cylcollide.characters import standard_names  # noqa: PLC0415  imported on first use
 
             numbers = {**standard_names.GROUPS, **self.groups, **groups}
             of_bone = standard_names.group_of_each(self.bone_names, self.parents)
@@ -84,11 +83,11 @@ class EditableRig(RigData):
         return rig
 
     def pruned(self) -> tuple[Self, Int64Array]:
-        """The rig of those bones that carry limbs and of their common root, and their rows, (kept,).
+        """The rig of the bones that carry limbs and of their common root, and their rows, (kept,).
 
         `rig.place(p, q)` has the limbs of `pruned.place(p[:, kept], q[:, kept])`, bit for bit. The
-        other joints are held at rest: a joint of the pruned rig is relative to the nearest kept
-        bone above it. Each of several trees keeps a root.
+        other joints are fixed at rest: a joint of the pruned rig is relative to its nearest kept
+        ancestor. Each of several trees keeps a root.
         """
         kept = _kept(self.parents.tolist(), sorted(set(self.limb_bone.tolist())))
         place = {bone: row for row, bone in enumerate(kept)}
@@ -109,25 +108,25 @@ class EditableRig(RigData):
         return pruned, np.array(kept, np.int64)
 
     def symmetry(self, plane: Literal["auto", "x", "y", "z"] = "auto") -> RigSymmetry:
-        """Which limbs mirror each other by name at rest, and by how much they differ.
+        """The limbs that mirror each other by name at rest, and their differences.
 
-        Lengths are in the unit of the rig. Names differ by their side, as left_arm and right_arm,
-        arm.L and arm.R, LThumb and RThumb do; a limb without a name, or whose name other limbs
-        have, counts by the name of its bone. A limb without a side mirrors itself.
+        Lengths are in the unit of the rig. Names differ only in their side, such as left_arm and
+        right_arm, arm.L and arm.R, LThumb and RThumb; for a limb without a name, or with a name
+        that other limbs have, its bone's name is used. A limb without a side mirrors itself.
 
         Parameters
         ----------
         plane
-            "x", "y" or "z": the plane where that coordinate of the character is 0. "auto": the
-            plane that lies halfway between the limbs of pairs.
+            "x", "y" or "z": the plane on which that coordinate of the character is 0. "auto": the
+            plane halfway between the limbs of pairs.
 
         Raises
         ------
         ValueError
-            For another plane; with "auto", if no limbs differ by their side, or they do not lie
-            apart.
+            For another plane; with "auto", if no names differ only in their side, or such limbs
+            coincide.
         """
-        from cylcollide.characters import rig_symmetry  # noqa: PLC0415  imported when asked for
+        from cylcollide.characters import rig_symmetry  # noqa: PLC0415  imported on first use
 
         return rig_symmetry.symmetry_of(self, plane)
 
@@ -138,7 +137,7 @@ class EditableRig(RigData):
 
 
 def _scaled(limbs: Limbs, by: float) -> Limbs:
-    """The limbs times a factor, about the origins of their bones."""
+    """The limbs scaled by a factor about the origins of their bones."""
     t, boxes = limbs._table, limbs._table.boxes.copy()
     p1, p2, radius, radius2 = (column * by for column in (t.p1, t.p2, t.radius, t.radius2))
     boxes[:, 9:] *= by
@@ -159,7 +158,7 @@ def _scaled(limbs: Limbs, by: float) -> Limbs:
 
 
 def _matched(patterns: Mapping[str, Group], names: tuple[str, ...]) -> list[Group | None]:
-    """The group that the last matching pattern gives each name, None without one."""
+    """The group of the last matching pattern for each name, None without a match."""
     if not isinstance(patterns, Mapping) or not all(isinstance(pattern, str) for pattern in patterns):
         raise ValueError(f"patterns: expected a mapping of patterns to groups, got {validate.shown(patterns)}")
     found: list[Group | None] = [None] * len(names)
@@ -170,7 +169,7 @@ def _matched(patterns: Mapping[str, Group], names: tuple[str, ...]) -> list[Grou
 
 
 def _number(group: Group, numbers: Mapping[str, int]) -> int:
-    """The number of a group; ValueError for a name that is not known."""
+    """The number of a group; ValueError for an unknown name."""
     if isinstance(group, str):
         if group not in numbers:
             known = ", ".join(map(repr, numbers)) or "none"
@@ -180,7 +179,7 @@ def _number(group: Group, numbers: Mapping[str, int]) -> int:
 
 
 def _kept(parents: list[int], carriers: list[int]) -> list[int]:
-    """The bones that carry limbs and the lowest bone above all of those of a tree, ascending; the first for none."""
+    """The bones that carry limbs, and their lowest common ancestor in each tree, ascending; the first bone if none."""
     ways: dict[int, list[list[int]]] = {}
     for bone in carriers:
         way = [*upwards(parents, bone)]

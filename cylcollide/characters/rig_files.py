@@ -1,4 +1,4 @@
-"""Rigs in files: JSON that a person can read and write, described by `rig.schema.json`, and checked on the way in."""
+"""Rigs in files: human-readable JSON, described by `rig.schema.json`, and checked on loading."""
 
 import json
 from collections.abc import Mapping
@@ -22,10 +22,10 @@ from cylcollide.shapes import SHAPE_RECORDS, Ends
 FORMAT = "cylcollide rig"
 
 LABELS: Mapping[str, Any] = {"name": "", "hit_group": 0, "mask": ALL_LAYERS, "character": NO_CHARACTER}
-"""The fields of a limb that may be left out, with what they are then."""
+"""The optional fields of a limb, with their defaults."""
 
 Fields: TypeAlias = Mapping[str, tuple[str, tuple[int, ...]]]
-"""Fields of a file: the column that each one becomes, and its shape."""
+"""Fields of a file: the column and the shape of each."""
 
 BOTH_ENDS: Fields = {"p1": ("p1", (3,)), "p2": ("p2", (3,))}
 CENTER: Fields = {"center": ("p1", (3,))}
@@ -46,7 +46,7 @@ T = TypeVar("T", list[Any], str, int)
 
 
 def write(path: str | PathLike[str], rig: RigData) -> None:
-    """Write a rig; the file is replaced when all is written."""
+    """Write a rig; see `process.files.replace`."""
     text = text_of(rig, indent=1)
     write_text(Path(path), text)
 
@@ -64,7 +64,7 @@ def text_of(rig: RigData, indent: int | None = None) -> str:
 
 
 def _limb(limbs: Limbs, i: int, bone: str) -> dict[str, Any]:
-    """One limb as it is written; labels that a limb may do without are left out."""
+    """One limb as a JSON object; labels with their default are omitted."""
     shape, table = Shape(limbs.kind[i]), limbs._table
     columns = {"p1": table.p1[i], "p2": table.p2[i], "radius": table.radius[i], "radius2": table.radius2[i]}
     if table.box[i] >= 0:
@@ -80,9 +80,9 @@ def _limb(limbs: Limbs, i: int, bone: str) -> dict[str, Any]:
 
 
 def read(text: bytes) -> tuple[Any, ...]:
-    """The arguments of `Rig.__init__` in JSON; their form is checked, and the limbs, but not the skeleton.
+    """The arguments of `Rig.__init__` from JSON; their form and the limbs are checked, but not the skeleton.
 
-    ValueError if it is no rig, or holds limbs that no constructor takes: with field and row.
+    ValueError if it is no rig, or holds limbs that no constructor accepts; the message names field and row.
     """
     content = json_text.content_of(text, FORMAT, ("bones", "limbs"), ("groups",))
     bones, rows = (_typed(list, field, content[field]) for field in ("bones", "limbs"))
@@ -124,7 +124,7 @@ def _limbs(rows: list[Any]) -> Limbs:
         if "axes" in sizes:
             columns["box"][i] = len(boxes)
             boxes.append(np.append(sizes.pop("axes"), sizes.pop("half_extents")))
-            if files.first_no_box(boxes[-1][None]) is not None:
+            if files.first_invalid_box(boxes[-1][None]) is not None:
                 what = "axes of length 1 at right angles, and half extents of 2**-500 to 2**500"
                 refuse(f"limbs[{i}]", what, shown(row))
         for column, value in {"p2": sizes["p1"], **sizes}.items():

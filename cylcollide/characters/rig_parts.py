@@ -1,4 +1,4 @@
-"""Solids of other formats as limbs: each with a pose in the frame of its bone, its axis along its own z."""
+"""Solids of other formats as limbs: each is given by a pose in the frame of its bone, with its axis along its own z."""
 
 from collections import Counter
 from collections.abc import Callable, Mapping, Sequence
@@ -25,10 +25,10 @@ MAKERS: Mapping[Shape, Callable[..., Limbs]] = {
 def part(
     shape: Shape, position: Vector, orientation: Quaternion, sizes: tuple[float, ...], name: str, where: str
 ) -> Limbs:
-    """One solid as a limb; ValueError begins with `where` if it is none.
+    """One solid as a limb; a ValueError for a bad one begins with `where`.
 
-    `position` is that of its centre, in the frame of the bone. `sizes` are a radius; of a cylinder or capsule, radius
-    and length; of an ellipsoid, radius and half axis; of a box, three half extents.
+    `position` is the centre in the frame of the bone. `sizes`: the radius of a sphere; radius and length of a cylinder
+    or capsule; radius and half axis of an ellipsoid; 3 half extents of a box.
     """
     try:
         if shape == Shape.SPHERE:
@@ -45,10 +45,10 @@ def part(
 
 
 def limbs_of(parts: Sequence[tuple[int, Limbs]], bone_names: Sequence[str]) -> tuple[Limbs, list[int]]:
-    """The limbs of all parts, in order, and their bones, from pairs of both.
+    """The limbs and the bones of all parts, in order.
 
-    A limb without a name gets that of its bone; if it is not the first of the bone, with its number behind it. A name
-    that another limb has, or another bone, gets "_" behind it.
+    A limb without a name gets that of its bone, with the number of the limb appended if it is not the first of the
+    bone. "_" is appended to a name that another limb or bone has.
     """
     bones = [bone for bone, _ in parts]
     limbs = Limbs.concat([Limbs.spheres([[0.0, 0.0, 0.0]], 1.0)[:0], *(limb for _, limb in parts)])

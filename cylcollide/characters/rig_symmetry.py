@@ -1,4 +1,4 @@
-"""Whether the sides of a rig are alike: limbs that mirror each other by name, and by how much they differ."""
+"""Symmetry of rigs: limbs that mirror each other by name, and their differences."""
 
 from __future__ import annotations
 
@@ -23,10 +23,10 @@ Outline: TypeAlias = tuple[Float64Array, Float64Array]
 
 @of_arrays
 class RigSymmetry(NamedTuple):
-    """Limbs that mirror each other by name, and by how much they differ; `print` it. Arrays that cannot be written."""
+    """Limbs that mirror each other by name, and their differences; `print` it. Arrays are read-only."""
 
-    normal: Float64Array  # (3,): of the plane, unit, in the frame of the character
-    offset: float  # the plane has all x with x @ normal = offset
+    normal: Float64Array  # (3,): unit normal of the plane, in the frame of the character
+    offset: float  # the plane is x @ normal = offset
     pairs: Int64Array  # (k, 2): rows of limbs; the same row twice for a limb on the plane
     difference: Float64Array  # (k,): largest distance of ends or corners, or difference of radii, from the mirror image
     alone: Int64Array  # rows of limbs whose counterpart is missing
@@ -43,7 +43,7 @@ class RigSymmetry(NamedTuple):
 
 
 def symmetry_of(rig: RigData, plane: str) -> RigSymmetry:
-    """`Rig.symmetry`."""
+    """Implements `Rig.symmetry`."""
     validate.one_of(plane, "plane", "auto", "x", "y", "z")
     names = _labels(rig)
     named = named_pairs(names)
@@ -60,7 +60,7 @@ def symmetry_of(rig: RigData, plane: str) -> RigSymmetry:
 
 
 def _plane(plane: str, named: Mapping[int, int], outlines: list[Outline]) -> Plane:
-    """The plane of a coordinate, or that halfway between pairs."""
+    """The plane of a coordinate, or the one halfway between pairs."""
     if plane != "auto":
         return Plane(np.eye(3)["xyz".index(plane)], 0.0)
     centres = np.array([points.mean(axis=0) for points, _ in outlines]).reshape(-1, 3)
@@ -76,7 +76,7 @@ def _plane(plane: str, named: Mapping[int, int], outlines: list[Outline]) -> Pla
 
 
 def _labels(rig: RigData) -> tuple[str, ...]:
-    """What limbs are called: by their own name if it is the only one, else by that of their bone."""
+    """Unique labels of limbs: the own name if no other limb has it, else the name of the bone."""
     own, bones = Counter(rig.limb_names), [rig.bone_names[bone] for bone in rig.limb_bone.tolist()]
     given = [name if name and own[name] == 1 else bone for name, bone in zip(rig.limb_names, bones, strict=True)]
     count: Counter[str] = Counter()
@@ -99,7 +99,7 @@ def _outline(rig: RigData, row: int) -> Outline:
 
 
 def _difference(a: Outline, b: Outline, mirror: Plane) -> float:
-    """By how much the mirror image of one limb differs from another of the same shape."""
+    """The difference between one limb and the mirror image of another of the same shape, a length."""
     (points, radii), (others, other_radii) = a, b
     image = mirror.mirrored(others)
     apart = np.linalg.norm(points[:, None] - image[None], axis=2)

@@ -1,4 +1,4 @@
-"""Left and right: names that differ by their side only, and the plane between both."""
+"""Left and right: names that differ only in their side, and the plane between both sides."""
 
 import re
 from collections.abc import Sequence
@@ -11,12 +11,12 @@ from cylcollide._types import Float64Array
 WORDS = {"left": "right", "Left": "Right", "LEFT": "RIGHT", "l": "r", "L": "R"}
 WORDS |= {right: left for left, right in WORDS.items()}
 SIDE = re.compile(r"left|right|Left|Right|LEFT|RIGHT|(?<![A-Za-z0-9])[lLrR](?![A-Za-z])|^[LR](?=[A-Z][a-z])")
-"""A side in a name: LeftArm, arm_left, arm.L, r_arm, LThumb."""
+"""Matches a side in a name: LeftArm, arm_left, arm.L, r_arm, LThumb."""
 
 
 @dataclass(frozen=True)
 class Plane:
-    """All x with x @ normal = offset."""
+    """The plane x @ normal = offset."""
 
     normal: Float64Array  # (3,), unit
     offset: float
@@ -38,16 +38,16 @@ def without_side(name: str) -> str:
 
 
 def named_pairs(names: Sequence[str]) -> dict[int, int]:
-    """Pairs of rows whose names differ by their side only, the first first."""
+    """Pairs of rows whose names differ only in their side, the lower row as the key."""
     rows = {name: row for row, name in enumerate(names)}
     found = {row: rows.get(counterpart(name), -1) for row, name in enumerate(names)}
     return {one: other for one, other in found.items() if one < other and found[other] == one}
 
 
 def plane_between(one: Float64Array, other: Float64Array, least: float) -> Plane | None:
-    """The plane halfway between points and their counterparts, (n, 3) each; None if their ways add up to no more."""
+    """The plane halfway between points and counterparts, (n, 3) each; None if differences sum to at most `least`."""
     across = (one - other).sum(axis=0)
-    across = np.sign((one - other) @ across) @ (one - other)  # a name may be on the wrong side
+    across = np.sign((one - other) @ across) @ (one - other)  # names of some pairs may be swapped
     length = float(np.linalg.norm(across))
     if not length > least:
         return None

@@ -1,4 +1,4 @@
-"""Bones in a tree: what rigs and skins have in common, checked, and where the bones stand at rest."""
+"""Bones in a tree: the common base of rigs and skins, checked, with the transforms of the bones at rest."""
 
 from __future__ import annotations
 
@@ -17,10 +17,10 @@ from cylcollide.process.signatures import Shown
 
 
 class Immutable(metaclass=Shown):
-    """An object whose attributes only its constructor sets, in the dictionary of the instance."""
+    """An object whose attributes are set only by its constructor, in the dictionary of the instance."""
 
     _scaled: ClassVar[tuple[str, ...]] = ()
-    """Columns that the constructor scales: done twice, that would change the last bits of copies."""
+    """Columns that the constructor normalises; copies keep them, since a second pass would change their last bits."""
 
     @property
     def _arguments(self) -> tuple[Any, ...]:
@@ -28,22 +28,22 @@ class Immutable(metaclass=Shown):
         raise NotImplementedError
 
     def _set_columns(self, **columns: Any) -> None:
-        """Set attributes to arrays, which become read-only; for constructors alone."""
+        """Set attributes to arrays, which become read-only; only for constructors."""
         for column in columns.values():
             column.flags.writeable = False
         vars(self).update(columns)
 
     def __setattr__(self, name: str, value: object) -> NoReturn:
-        """Nothing ever changes: AttributeError."""
+        """Raise AttributeError: the object is immutable."""
         kind = type(self).__name__
         raise AttributeError(f"{name}: a {kind} is immutable; make another with {kind}(...)")
 
     def __delattr__(self, name: str) -> NoReturn:
-        """Nothing ever changes: AttributeError."""
+        """Raise AttributeError: the object is immutable."""
         self.__setattr__(name, None)
 
     def __reduce__(self) -> tuple[Any, ...]:
-        """The constructor makes copies and pickles, and makes their arrays read-only again."""
+        """Copy and pickle by the constructor, which makes arrays read-only."""
         return _copied, (type(self), self._arguments, {name: vars(self)[name] for name in self._scaled})
 
 
@@ -85,7 +85,7 @@ class Skeleton(Immutable):
 
     @cached_property
     def _rest(self) -> Bones:
-        """The bones at rest, in the frame in which the rest transform of the root is given; read-only."""
+        """The bones at rest, in the frame of the root's rest transform; read-only."""
         positions = np.array(self.rest_positions)
         orientations = quaternions.normalised(self.rest_orientations)
         for bone, parent in enumerate(self.parents.tolist()):
@@ -109,27 +109,27 @@ def upwards(parents: Sequence[int] | Int32Array, bone: int) -> Iterator[int]:
 
 
 def in_bone(skeleton: Skeleton, bone: int, points: Float64Array) -> Float64Array:
-    """Points (n, 3) beside the bones at rest, in the frame of one of these."""
+    """Points (n, 3), given with the bones at rest, in the frame of one bone."""
     return np.asarray((points - skeleton._rest.positions[bone]) @ skeleton._rest_turns[bone])
 
 
 def from_bone(skeleton: Skeleton, bone: int, points: Float64Array) -> Float64Array:
-    """Points (n, 3) in the frame of a bone, beside the bones at rest."""
+    """Points (n, 3), given in the frame of a bone, in the frame of the bones at rest; the inverse of `in_bone`."""
     return np.asarray(points @ skeleton._rest_turns[bone].T + skeleton._rest.positions[bone])
 
 
 def bone_label(names: Sequence[str], i: int) -> str:
-    """How a message names a bone."""
+    """The label of a bone in messages."""
     return f"bone {i} ({names[i]!r})"
 
 
 def limb_label(names: Sequence[str], i: int) -> str:
-    """How a message names a limb."""
+    """The label of a limb in messages."""
     return f"limb {i} ({names[i]!r})" if names[i] else f"limb {i}"
 
 
 def checked_names(values: Sequence[str]) -> tuple[str, ...]:
-    """Names of one or more bones, all different."""
+    """Checked names of one or more bones, all different."""
     several = isinstance(values, Sequence) and not isinstance(values, str)
     names = tuple(values) if several else ()
     wrong = [name for name in names if not isinstance(name, str) or not name]

@@ -1,4 +1,4 @@
-"""Hit groups of bones by the names that Mixamo, VRM, Unreal, SMPL and motion capture give them."""
+"""Hit groups of bones by the bone names of Mixamo, VRM, Unreal, SMPL and motion capture."""
 
 import re
 from collections.abc import Mapping, Sequence
@@ -7,10 +7,10 @@ from cylcollide._types import Int32Array
 from cylcollide.characters.sides import SIDE, without_side
 
 GROUPS: Mapping[str, int] = {"head": 1, "torso": 2, "arm": 3, "leg": 4}
-"""As `Rig.humanoid` has them: the torso with the neck, arms with hands, legs with feet."""
+"""The hit groups of `Rig.humanoid`: the torso with the neck, arms with hands, legs with feet."""
 
 PREFIX = re.compile(r"^(?:.*:)?(?:mixamorig\d*|J_(?:Bip|Sec|Adj)_(?:C_)?)?")
-"""What a tool puts before each name: mixamorig:Hips, J_Bip_C_Hips."""
+"""Prefixes that tools add to each name: mixamorig:Hips, J_Bip_C_Hips."""
 
 END = r"(joint|base|twist|roll|top|end|nub)*\d*"
 WORDS: Mapping[str, re.Pattern[str]] = {
@@ -21,14 +21,14 @@ WORDS: Mapping[str, re.Pattern[str]] = {
     ),
     "leg": re.compile(rf"(up|upper|lower)?leg{END}|(thigh|calf|shank|shin|hip|knee|ankle|ball){END}|(foot|toe).*"),
 }
-"""Names without prefix, side, case and what is no letter or digit."""
+"""Patterns of names, in lower case, without prefix, side, and characters other than letters and digits."""
 
 SMPL_ARM = "shoulder"
-"""In SMPL the joint of the upper arm; elsewhere the collar bone, beside a bone that is called arm."""
+"""In SMPL the joint of the upper arm; in other skeletons, which have a bone named arm, the collar bone."""
 
 
 def group_of_each(bone_names: Sequence[str], parents: Int32Array) -> list[str | None]:
-    """The group of each bone: by its name, else as its parent has it; None where no bone above has a known name."""
+    """The group of each bone: by its name, else that of its parent; None if no ancestor has a known name."""
     words = [_word(name) for name in bone_names]
     has_arms = any(re.fullmatch(r"(upper)?arm", word) for word in words)
     groups: list[str | None] = []
@@ -41,7 +41,7 @@ def group_of_each(bone_names: Sequence[str], parents: Int32Array) -> list[str | 
 
 
 def _word(name: str) -> str:
-    """The part of a name that says which part of the body it is."""
+    """The part of a name that denotes a part of the body."""
     return re.sub(r"[^a-z0-9]", "", without_side(PREFIX.sub("", name)).lower())
 
 
@@ -62,19 +62,19 @@ STRAIGHT = tuple(
 )
 """Roles of bones whose direction at rest is that of a limb."""
 LEGS = tuple(f"{side} {part}" for side in ("left", "right") for part in ("lowerleg", "foot"))
-"""Roles of bones at whose distance the one above lies by the length of a leg."""
+"""Roles of bones whose distances from their parents are the lengths of the parts of a leg."""
 
 
 def is_left(name: str) -> bool:
-    """Whether the side in a name is the left one."""
+    """Whether a name has a side and it is the left one."""
     found = SIDE.search(PREFIX.sub("", name))
     return found is not None and found[0].lower() in ("left", "l")
 
 
 def roles(names: Sequence[str]) -> dict[str, int]:
-    """Rows of bones by the part of a person that they are, such as "left upperarm" and "neck"; the first of each.
+    """Rows of bones by their role, the part of a person, such as "left upperarm" and "neck"; the first bone of each.
 
-    The bones of the trunk are "spine" for the first, "chest" for the last, and "spine1" ... for those between.
+    The first bone of the trunk is "spine", the last "chest", and those between are "spine1" ...
     """
     words = [_word(name) for name in names]
     has_arms = any(PARTS["upperarm"].fullmatch(word) for word in words)

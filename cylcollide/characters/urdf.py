@@ -1,7 +1,7 @@
 """Robots of URDF files as the arguments of `Rig`.
 
-Only links, collisions and joints are read, and of these what a rig needs. Of the 1,095 URDF files that come with
-PyBullet 1,091 can be read; three of the others have numbers that are none.
+Only links, collisions and joints are read, and of these only the data of a rig. Of the 1,095 URDF files that come with
+PyBullet 1,091 can be read; 3 of the others contain invalid numbers.
 """
 
 from collections.abc import Mapping
@@ -28,9 +28,9 @@ def rig_arguments(path: str | PathLike[str], mesh: OtherShapes) -> tuple[Any, ..
     validate.one_of(mesh, "mesh", "raise", "skip")
     file = Path(path)
     try:
-        data = file.read_bytes()  # PyBullet's humanoid ends in a zero; UTF-16 is half of zeros
+        data = file.read_bytes()  # PyBullet's humanoid ends in a zero byte; half the bytes of UTF-16 are zero
         robot = ElementTree.fromstring(data if b"\0" in data[:4] else data.strip(b" \t\r\n\0"))
-    except (ElementTree.ParseError, LookupError, ValueError) as error:  # the latter two: its encoding is none
+    except (ElementTree.ParseError, LookupError, ValueError) as error:  # the latter two: an unknown encoding
         _refuse(file, "XML", f"{error}")
     if robot.tag != "robot":
         _refuse(file, "a robot", f"{robot.tag!r}")
@@ -72,7 +72,7 @@ def _link(joint: Element, end: str) -> str:
 
 
 def _parents_first(file: Path, names: list[str], parent_of: Mapping[str, str]) -> list[str]:
-    """The links, each behind its parent and before its siblings that come later in the file."""
+    """The links in depth-first order, siblings in the order of the file."""
     children: dict[str | None, list[str]] = {}
     for name in reversed(names):
         children.setdefault(parent_of.get(name), []).append(name)
@@ -86,7 +86,7 @@ def _parents_first(file: Path, names: list[str], parent_of: Mapping[str, str]) -
 
 
 def _numbers(file: Path, where: str, element: Element, name: str, count: int, default: str = "") -> list[float]:
-    """The numbers of an attribute, as C reads them."""
+    """The numbers of an attribute, in the syntax of C."""
     text = element.get(name, default)
     try:
         numbers = [] if "_" in text or not text.isascii() else [float(word) for word in text.split()]
@@ -99,7 +99,7 @@ def _numbers(file: Path, where: str, element: Element, name: str, count: int, de
 
 
 def _frame(file: Path, where: str, element: Element | None) -> tuple[Float64Array, Float64Array]:
-    """Position and quaternion of the origin of a joint or collision; angles are about fixed axes, x first."""
+    """Position and quaternion of the origin of a joint or collision; rpy angles are about fixed axes, x first."""
     origin = None if element is None else element.find("origin")
     if origin is None:
         return np.zeros(3), quaternions.IDENTITY
@@ -116,7 +116,7 @@ def _frame(file: Path, where: str, element: Element | None) -> tuple[Float64Arra
 
 
 def _limb(file: Path, where: str, collision: Element, mesh: OtherShapes) -> Limbs | None:
-    """A collision as a limb in the frame of its link; None if it has another shape, which may be left out."""
+    """A collision as a limb in the frame of its link; None for another shape if `mesh` is "skip"."""
     geometry = next(iter(collision.findall("geometry/*")), None)
     tag = "nothing" if geometry is None else geometry.tag
     if geometry is None or tag not in SHAPES:

@@ -1,1 +1,1 @@
-"""The cross-check: casts the same segments here and in another engine, and settles every disagreement."""
+"""The cross-check: casts the same segments here and in another engine, and resolves every disagreement exactly."""

@@ -1,4 +1,4 @@
-"""The engine under test: how PyBullet is set up, and any other engine without such settings."""
+"""The engine under test: PyBullet with its settings, or any other engine without such settings."""
 
 from collections.abc import Callable
 from dataclasses import asdict, dataclass, replace
@@ -17,36 +17,36 @@ from cylcollide.engines.bullet import BulletBody, BulletEngine, Construction
 @with_config(ConfigDict(extra="forbid"))
 @dataclass(frozen=True)
 class Setup:
-    """One way to build the same limb; the default is what a user of ``createCollisionShape`` gets."""
+    """One way to build the same limb; the default is that of ``createCollisionShape``."""
 
     construction: Construction = "geom"
-    margin: Length | None = None  # metres, by changeDynamics; None leaves what the construction path gives
+    margin: Length | None = None  # metres, by changeDynamics; None leaves the margin of the construction
     spin: Length = 0.0  # radians about the limb's own axis: the same solid
     moved: Length = 0.0  # metres: built this far away, then moved into place without a simulation step
-    stale: Truth = False  # moved or given a margin without a step, so that the boxes of the broad phase are old
-    fresh: Truth = False  # the boxes are computed anew even if nothing was changed, which widens them by 2 cm
+    stale: Truth = False  # moved or given a margin without a step: the boxes of the broad phase are old
+    fresh: Truth = False  # the boxes are recomputed even without a change, which widens them by 2 cm
 
     @property
     def is_default(self) -> bool:
-        """Whether the setup needs none of PyBullet's own settings, so that any engine can hold it."""
+        """Whether the setup needs none of PyBullet's own settings, so that any engine can build it."""
         return self == Setup()
 
     @property
     def label(self) -> str:
-        """The fields that differ from the default, in words; "default" if none does."""
+        """The fields that differ from the default, in words; "default" if there are none."""
         wanted = [f"{name} {value}" for name, value in asdict(self).items() if value != getattr(Setup(), name)]
         return ", ".join(wanted) or "default"
 
 
 DEFAULT = Setup()
-"""What a user of PyBullet gets without asking."""
+"""PyBullet's default settings."""
 
 
 Options = tuple[tuple[str, Any], ...]
 """Names and values for an engine's constructor."""
 
 EngineOf = Callable[[Setup], Engine]
-"""Makes an engine whose limbs are built in the given way. Picklable where it goes to another process."""
+"""Makes an engine whose limbs are built with a setup. Picklable if it is sent to another process."""
 
 
 def _refuse_settings(setup: Setup) -> None:
@@ -56,14 +56,14 @@ def _refuse_settings(setup: Setup) -> None:
 
 @dataclass(frozen=True)
 class PlainEngine:
-    """Any engine's class, or another function that makes one; an :data:`EngineOf` for the default setup alone."""
+    """Any engine's class, or another function that makes one; an :data:`EngineOf` only for the default setup."""
 
     factory: Callable[[], Engine]
     options: ClassVar[Options] = ()
 
     @property
     def name(self) -> str:
-        """What the engine calls itself."""
+        """The engine's own name."""
         return str(getattr(self.factory, "name", "an engine without a name"))
 
     def __call__(self, setup: Setup) -> Engine:
@@ -74,7 +74,7 @@ class PlainEngine:
 
 @dataclass(frozen=True)
 class NamedEngine:
-    """An engine of :mod:`cylcollide.engines.registry`, which a saved case can name; for the default setup alone."""
+    """An engine of :mod:`cylcollide.engines.registry`, which a saved case can name; only for the default setup."""
 
     name: str
     options: Options = ()
@@ -90,7 +90,7 @@ _IDLE: list[int] = []
 
 
 class BulletClient(BulletEngine):
-    """PyBullet's ``rayTestBatch`` against limbs built as ``setup`` says; an :class:`cylcollide.engines.Engine`."""
+    """PyBullet's ``rayTestBatch`` against limbs built with ``setup``; an :class:`cylcollide.engines.Engine`."""
 
     def __init__(self, setup: Setup = DEFAULT) -> None:
         super().__init__(setup.construction, setup.margin)
@@ -111,7 +111,7 @@ class BulletClient(BulletEngine):
         return added
 
     def _finish(self) -> None:
-        # A body that was not changed keeps the boxes that a user gets.
+        # A body that was not changed keeps PyBullet's own boxes.
         changed = self.setup.margin is not None or self.setup.moved
         if self.setup.fresh or (changed and not self.setup.stale):
             self.refresh_boxes()
@@ -125,7 +125,7 @@ class BulletClient(BulletEngine):
 
 
 def _spun(turn: tuple[float, ...], angle: float) -> tuple[float, ...]:
-    """First a spin about Bullet's cylinder axis z, then the turn; multiplyTransforms of PyBullet rounds to float32."""
+    """A spin about Bullet's cylinder axis z, followed by the turn; PyBullet's multiplyTransforms rounds to float32."""
     sine, cosine = float(np.sin(0.5 * angle)), float(np.cos(0.5 * angle))
     x, y, z, w = turn
     return x * cosine + y * sine, y * cosine - x * sine, z * cosine + w * sine, w * cosine - z * sine

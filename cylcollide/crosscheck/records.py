@@ -1,4 +1,4 @@
-"""Records for files: JSON without nan, and what pydantic accepts out of such files."""
+"""Records for files: JSON without nan, and types for pydantic to check such files."""
 
 import json
 import math
@@ -16,11 +16,11 @@ from cylcollide.process.files import write_text
 JsonObject = dict[str, Any]
 
 LARGEST = 1e15
-"""Metres or radians: no sweep writes greater numbers; their products are finite."""
+"""Metres or radians: no sweep writes larger numbers; products of smaller ones are finite."""
 
 
 def such_that(holds: Callable[[str], bool], wanted: str) -> AfterValidator:
-    """Checks a text. No pattern does that: while pydantic compiles one, a Ctrl-C is lost, and the pattern with it."""
+    """Checks a text. Not by a pattern: a Ctrl-C while pydantic compiles one is lost, and so is the pattern."""
 
     def check(text: str) -> str:
         if not holds(text):
@@ -43,7 +43,7 @@ Text = Annotated[str, Strict(), such_that(_is_printable, f"printable text, at mo
 
 
 def plain(value: Any) -> Any:
-    """The value as JSON has it: tuples are lists, numbers Python's, and what is nan or infinite is None."""
+    """The value for JSON: tuples become lists, numbers Python's, and nan and infinite numbers None."""
     if isinstance(value, Mapping):
         return {name: plain(each) for name, each in value.items()}
     if isinstance(value, tuple | list):
@@ -59,7 +59,7 @@ def one_line(error: BaseException, *, named: bool = False) -> str:
 
 
 def refusal(error: ValidationError) -> str:
-    """The first thing that pydantic does not accept: field, what was expected, what came."""
+    """The first error of pydantic: field, what was expected, what was given."""
     first = error.errors(include_url=False)[0]
     field = ".".join(map(str, first["loc"]))
     if first["type"] == "missing":
@@ -69,5 +69,5 @@ def refusal(error: ValidationError) -> str:
 
 
 def write_json(path: Path, record: Any, indent: int = 2) -> None:
-    """Write what JSON can hold; nan is an error."""
+    """Write a record as JSON; nan is an error."""
     write_text(path, json.dumps(record, indent=indent, allow_nan=False) + "\n")

@@ -1,4 +1,4 @@
-"""Worker processes that ignore Ctrl-C at the terminal: the process that started them ends them. Or a Dask cluster."""
+"""Worker processes that ignore Ctrl-C at the terminal (the process that started them ends them), or a Dask cluster."""
 
 import os
 import signal
@@ -18,18 +18,18 @@ from cylcollide._version import not_installed
 P = ParamSpec("P")
 T = TypeVar("T")
 
-SPAWN = get_context("spawn")  # not forked: a fork copies the locks of threads, those of PyBullet among them
+SPAWN = get_context("spawn")  # not forked: a fork copies the locks of threads, including PyBullet's
 
 
 def _end_with_parent() -> None:
-    """End this process as soon as the one that started it has ended, in whatever way."""
+    """End this process as soon as the one that started it has ended in any way."""
     if parent := parent_process():
         parent.join()
     os._exit(1)
 
 
 def _work(tasks: Connection) -> None:
-    """Compute what is sent, until nothing is sent any more."""
+    """Compute tasks from a connection until it is closed."""
     Thread(target=_end_with_parent, daemon=True).start()
     with suppress(EOFError):
         while True:
@@ -42,9 +42,9 @@ def _work(tasks: Connection) -> None:
 
 
 class _Workers(ThreadPoolExecutor):
-    """Threads, each of which hands its tasks to a process of its own.
+    """Threads, each of which sends its tasks to its own process.
 
-    A process shares no lock and no queue with others: one that ends, however early, only fails its own task.
+    Processes share no locks and no queues: a process that ends, however early, only fails its own task.
     """
 
     def __init__(self, count: int) -> None:
@@ -69,7 +69,7 @@ class _Workers(ThreadPoolExecutor):
         return super().submit(self._compute, partial(fn, *args, **kwargs))
 
     def _compute(self, task: Callable[[], Any]) -> Any:
-        """What this thread's process computes; BrokenExecutor if it ends before."""
+        """The result of a task from this thread's process; BrokenExecutor if the process ends first."""
         try:
             self._own.tasks.send(task)
             answer, error = self._own.tasks.recv()
@@ -87,7 +87,7 @@ class _Workers(ThreadPoolExecutor):
                 process.kill()
 
     def close(self) -> None:
-        """Cancel what has not begun, wait for what has, and end the processes."""
+        """Cancel tasks that have not begun, wait for the others, and end the processes."""
         self.shutdown(cancel_futures=True)
         for process, tasks in self._started:
             tasks.close()
@@ -96,7 +96,7 @@ class _Workers(ThreadPoolExecutor):
 
 @contextmanager
 def worker_processes(count: int) -> Iterator[Executor]:
-    """Executor of new processes, all of which have ended when the block is left: at once if it is left by an error."""
+    """Executor of new processes, which end with the block: immediately if it is left by an error."""
     resource_tracker.ensure_running()
     pool = _Workers(count)
     try:
@@ -110,7 +110,7 @@ def worker_processes(count: int) -> Iterator[Executor]:
 
 @contextmanager
 def local_processes(jobs: int) -> Iterator[Executor | None]:
-    """Worker processes of this machine; None, for this thread, if one job is enough."""
+    """Worker processes on this machine; None, for this thread, with one job."""
     if jobs < 1:
         raise ValueError(f"jobs must be at least 1, got {jobs}")
     with nullcontext() if jobs == 1 else worker_processes(jobs) as pool:
@@ -121,7 +121,7 @@ def local_processes(jobs: int) -> Iterator[Executor | None]:
 def executor_of(jobs: int | None, scheduler: str | None) -> Iterator[Executor | None]:
     """Worker processes of this machine or, with the address of a Dask scheduler, its cluster.
 
-    ImportError for a scheduler without the extra ``cluster``, OSError if the cluster is not there.
+    ImportError for a scheduler without the extra ``cluster``, OSError if the cluster is not reachable.
     """
     if scheduler is None:
         with local_processes(jobs or os.cpu_count() or 1) as executor:

@@ -1,7 +1,7 @@
 """Other engines behind one protocol, so that the cross-check and the benchmark cast the same rays in all of them.
 
-An engine is a peer, never the reference. Each one has a module of its own and imports its package only there, so that
-``import cylcollide`` needs none of them. Engines are found by name: those of this package and those that any installed
+An engine is a peer, never the reference. Each has its own module, the only one that imports its package, so that
+``import cylcollide`` needs none of them. Engines are found by name: those of this package, and those that any installed
 package declares as entry points of the group ``cylcollide.engines``; ``docs/adding_an_engine.md`` shows how.
 """
 

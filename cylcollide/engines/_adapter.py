@@ -1,6 +1,6 @@
-"""The base classes of adapters: checks, misses and positions; and limbs as engines take them: centre, rotation, sizes.
+"""The base classes of adapters: checks, misses and positions; and limbs by centre, rotation and sizes, as engines need.
 
-An adapter adds how its engine builds and casts.
+A subclass implements building and casting for its engine.
 """
 
 from abc import ABC, abstractmethod
@@ -27,7 +27,7 @@ def peer(module: str, extra: str = "peers") -> Any:
 
 
 def installed(distribution: str) -> dict[str, str]:
-    """A distribution and its version, as engines state it."""
+    """A distribution and its version, in the form of `Engine.versions`."""
     try:
         return {distribution: version(distribution)}
     except ModuleNotFoundError:
@@ -105,8 +105,8 @@ class Adapter(Engine, ABC):
 BODY_SHAPES = frozenset({Shape.CYLINDER, Shape.CAPSULE, Shape.SPHERE, Shape.BOX})
 """Shapes that most physics engines have."""
 PROBE, FARTHEST = 1e-6, 100.0
-"""Radius of a ball that stands for a point, where an engine measures the distance of two bodies, and the largest one
-asked for; metres."""
+"""Radius of the ball in place of a point, where an engine measures distances of two bodies, and the largest distance
+that is requested; metres."""
 FLOAT32_ROUNDING = 2.0**-22
 """Four roundings of float32, relative to a coordinate: two for each end of a limb."""
 

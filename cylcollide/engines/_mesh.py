@@ -1,4 +1,4 @@
-"""Engines without round shapes, which get limbs as triangle meshes."""
+"""The base class of engines without round shapes: limbs are triangle meshes."""
 
 from abc import abstractmethod
 from typing import Any, ClassVar
@@ -15,7 +15,7 @@ from cylcollide.limbs.meshes import Vertices, tessellate
 class MeshEngine(Adapter):
     """An engine with all limbs in one mesh; a ray that starts inside hits the far wall.
 
-    `sides`: of the polygon for a circle, at least 3. With 32 the wall lies within 0.24 % of the radius.
+    `sides`: sides of the polygon for a circle, at least 3. With 32 the wall errs by at most 0.24 % of the radius.
     """
 
     variants: ClassVar[dict[str, dict[str, Any]]] = {"32-gon": {}, "256-gon": {"sides": 256}}

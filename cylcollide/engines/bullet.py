@@ -6,10 +6,9 @@ own settings are the defaults unless arguments of the constructor change them: c
 ``getQuaternionFromAxisAngle`` returns float32 numbers, which would tilt the bodies by up to 1e-7, so the orientation
 comes from ``getQuaternionFromEuler``, which computes in float64 and has no singular direction.
 
-A limb becomes a body in one of four ways, which do not give the same body: "geom", ``createCollisionShape`` and
-``createMultiBody``; "urdf", ``loadURDF`` as it comes, where a cylinder becomes a convex hull of a polygon;
-"urdf-implicit", with the flag ``URDF_USE_IMPLICIT_CYLINDER``; and "mjcf", ``loadMJCF``, where sizes pass through
-float32.
+A limb becomes a body in one of four ways, whose bodies differ: "geom", ``createCollisionShape`` and
+``createMultiBody``; "urdf", ``loadURDF`` with default flags, which makes a cylinder the convex hull of a polygon;
+"urdf-implicit", with the flag ``URDF_USE_IMPLICIT_CYLINDER``; and "mjcf", ``loadMJCF``, which rounds sizes to float32.
 """
 
 from collections.abc import Sequence
@@ -39,7 +38,7 @@ BATCH = 16_000
 
 
 CONTACT_DISTANCE, MARGIN = 8, 11
-"""Places in what ``getClosestPoints`` and ``getDynamicsInfo`` return."""
+"""Indices in the results of ``getClosestPoints`` and ``getDynamicsInfo``."""
 
 
 @dataclass(frozen=True)
@@ -116,14 +115,14 @@ class BulletEngine(Adapter):
     def _finish(self) -> None:
         """Finish a build, after the last body was added."""
         if self.margin is not None:
-            self.refresh_boxes()  # Bullet's boxes would keep the old margin, and cull rays by it
+            self.refresh_boxes()  # else the broad phase culls rays by boxes with the old margin
 
     def refresh_boxes(self) -> None:
         """Make the broad phase recompute its boxes."""
         pybullet.performCollisionDetection(physicsClientId=self._client)
 
     def _cast(self, starts: Float64Array, ends: Float64Array, hits: EngineHits) -> None:
-        """Cast in as many calls as the limit of a batch needs; RuntimeError if PyBullet loses rays."""
+        """Cast in batches of at most `BATCH` rays; RuntimeError if PyBullet loses rays."""
         results: list[Any] = []
         for first in range(0, len(starts), BATCH):
             rows = slice(first, first + BATCH)
@@ -140,14 +139,14 @@ class BulletEngine(Adapter):
         return results
 
     def fill(self, hits: EngineHits, results: Sequence[Any]) -> None:
-        """Write PyBullet's results into the first rows of some misses."""
+        """Write PyBullet's results into the first rows of `hits`, which are misses."""
         for row, (body, _, fraction, position, normal) in enumerate(results):
             if body >= 0:
                 hits.limb[row], hits.fraction[row] = self._limb_of_body[body], fraction
                 hits.position[row], hits.normal[row] = position, normal
 
     def signed_distances(self, points: Float64Array, limb: Int32Array) -> Float64Array:
-        """By ``getClosestPoints`` of a ball of radius `PROBE`; see `MeasuresDistances`."""
+        """Distances by ``getClosestPoints`` of a ball of radius `PROBE`; see `MeasuresDistances`."""
         number, bodies, distance = self._client, list(self._limb_of_body), np.full(len(points), np.nan)
         shape = pybullet.createCollisionShape(pybullet.GEOM_SPHERE, radius=PROBE, physicsClientId=number)
         ball = pybullet.createMultiBody(0, shape, physicsClientId=number)
@@ -171,7 +170,7 @@ class BulletEngine(Adapter):
 
 
 def bodies(limbs: Limbs) -> list[BulletBody]:
-    """The limbs as PyBullet describes bodies."""
+    """The limbs as bodies in PyBullet's terms."""
     p1, p2 = np.asarray(limbs.p1), np.asarray(limbs.p2)
     axis = p2 - p1
     length = np.linalg.norm(axis, axis=1)

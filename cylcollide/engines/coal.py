@@ -1,4 +1,4 @@
-"""Coal, formerly hpp-fcl: distances of convex shapes by GJK and EPA, in float64, one call a pair. It casts no rays."""
+"""Coal, formerly hpp-fcl: distances of convex shapes by GJK and EPA in float64, one call per pair. It casts no rays."""
 
 from typing import Any, NoReturn
 
@@ -31,7 +31,7 @@ class CoalEngine(Adapter):
         raise ValueError("Coal: expected no segments, it casts no rays; ask it for distances")
 
     def signed_distances(self, points: Float64Array, limb: Int32Array) -> Float64Array:
-        """By the distance of a ball of radius `PROBE`; see `MeasuresDistances`."""
+        """Distances by that of a ball of radius `PROBE`; see `MeasuresDistances`."""
         ball, request, place = coal.Sphere(PROBE), coal.DistanceRequest(), coal.Transform3s()
         distance = np.empty(len(points))
         for i, row in enumerate(limb.tolist()):
@@ -41,7 +41,7 @@ class CoalEngine(Adapter):
 
 
 def _shape(kind: Shape, radius: float, length: float, half: list[float]) -> Any:
-    """A shape of Coal about the origin, along z."""
+    """A Coal shape centred at the origin, along z."""
     match kind:
         case Shape.BOX:
             return coal.Box(*(2.0 * h for h in half))

@@ -1,9 +1,9 @@
-"""Jolt through `culverin`: every limb a static body, rays cast by `raycast_batch`.
+"""Jolt through `culverin`: every limb is a static body, rays are cast by `raycast_batch`.
 
 Positions of bodies are float64, their shapes and the rays float32. A batch has one distance limit for all its rays, and
 results are fractions of it in float32: directions are unit vectors, and a hit beyond a segment's own end is a miss.
-Segments with the same power of two above their length form a batch, with it as the limit: so a long segment does not
-coarsen the others, and the result of a segment does not depend on the rest of the batch.
+Segments with the same power of two above their length form a batch, with this power as the limit: so a long segment
+does not coarsen the others, and the result of a segment does not depend on the rest of the batch.
 Wheels exist for CPython 3.13 and newer only.
 """
 

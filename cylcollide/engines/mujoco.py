@@ -1,4 +1,4 @@
-"""MuJoCo: every limb a geom of the world body, rays cast by `mj_ray`, one call a ray, in float64.
+"""MuJoCo: every limb is a geom of the world body, rays are cast by `mj_ray`, one call per ray, in float64.
 
 `mj_ray` takes a direction of any length; with end - start it returns the fraction. It hits surfaces from either side: a
 ray that starts inside hits where it leaves. It has no tree over geoms of the world body, so its cost grows with
@@ -50,7 +50,7 @@ class MujocoEngine(Adapter):
         mujoco.mj_kinematics(model, data)
 
     def signed_distances(self, points: Float64Array, limb: Int32Array) -> Float64Array:
-        """By `mj_geomDistance` of a ball of radius `PROBE`; see `MeasuresDistances`."""
+        """Distances by `mj_geomDistance` of a ball of radius `PROBE`; see `MeasuresDistances`."""
         spec = self._spec(self._built())
         spec.worldbody.add_geom(type=mujoco.mjtGeom.mjGEOM_SPHERE, size=[PROBE, 0.0, 0.0])
         model = spec.compile()

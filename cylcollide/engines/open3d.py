@@ -31,7 +31,7 @@ class Open3dEngine(MeshEngine):
         self._world.add_triangles(o3d.core.Tensor(vertices), o3d.core.Tensor(triangles.astype(np.uint32)))
 
     def signed_distances(self, points: Float64Array, _: Int32Array) -> Float64Array:
-        """By `compute_signed_distance` of all triangles, signed by parity; see `MeasuresDistances`."""
+        """Distances by `compute_signed_distance` of all triangles, signed by parity; see `MeasuresDistances`."""
         places = o3d.core.Tensor(points.astype(np.float32))
         found = self._world.compute_signed_distance(places, nthreads=self._threads)
         return np.asarray(found.numpy(), np.float64)

@@ -1,4 +1,4 @@
-"""cylcollide as one engine among others, used through the same protocol."""
+"""cylcollide as an engine, used through the same protocol as the others."""
 
 import numpy as np
 

@@ -15,7 +15,7 @@ from cylcollide.process.signatures import Shown
 
 @dataclass(frozen=True)
 class EngineHits(metaclass=Shown):
-    """The closest hit of n segments as the engine reports it; a miss has limb -1, else nan."""
+    """The closest hit of n segments as the engine reports it; a miss has limb -1, and nan elsewhere."""
 
     limb: Int32Array  # row of the limbs given to `build`, (n,)
     fraction: Float64Array  # 0 at the start, 1 at the end of the segment, (n,)
@@ -30,20 +30,20 @@ class EngineHits(metaclass=Shown):
 
 @dataclass(frozen=True)
 class Capabilities(metaclass=Shown):
-    """What an engine can do. The defaults are without limits; an engine states only its limits."""
+    """The capabilities of an engine. The defaults mean no limits; an engine states only its limits."""
 
     shapes: frozenset[Shape]
     """Shapes it supports; `build` raises ValueError for any other."""
     inside: InsidePolicy
-    """What a segment that starts in a limb does, as the argument of `HitWorld.cast_segments`."""
+    """The treatment of a segment that starts in a limb, as the argument of `HitWorld.cast_segments`."""
     accuracy: float
     """Largest error of a position in metres: head-on rays, limbs of up to 0.5 m radius, within 10 m of the origin."""
     precision: Literal["float64", "float32"] = "float64"
-    """Precision of the coordinates that the engine computes with."""
+    """Precision of the coordinates with which the engine computes."""
     sides: int | None = None
     """Number of sides of the polygon for a circle; None: round shapes are exact."""
     max_batch: int | None = None
-    """Most rays of one native call; longer batches are split. None: no limit."""
+    """Largest number of rays in one native call; longer batches are split. None: no limit."""
     position: bool = True
     """Whether the engine reports the position of a hit; if not, it is computed from the fraction."""
     normal: bool = True
@@ -80,13 +80,13 @@ class Capabilities(metaclass=Shown):
 
 
 class _ShownProtocol(Shown, type(Protocol)):  # type: ignore[misc]
-    """A protocol of which `help` shows what is its own."""
+    """The metaclass of a protocol whose `help` shows only its own members."""
 
 
 class Engine(Protocol, metaclass=_ShownProtocol):
     """An engine with its own solids for the limbs. Use it as a context manager: it owns resources."""
 
-    name: str  # as tables show it
+    name: str  # for tables
     versions: dict[str, str]  # of its packages
     capabilities: Capabilities
 
@@ -119,10 +119,10 @@ class Engine(Protocol, metaclass=_ShownProtocol):
 
 @runtime_checkable
 class MeasuresDistances(Protocol, metaclass=_ShownProtocol):
-    """What an engine may have besides: distances of points."""
+    """An optional capability of an engine: distances of points."""
 
     def signed_distances(self, points: Float64Array, limb: Int32Array) -> Float64Array:
         """Signed distance of each point (n, 3) from its limb (n,): metres, negative inside.
 
-        NaN without an answer. No other limb is nearer: an engine may measure to all of them.
+        NaN without an answer. No other limb may be nearer: an engine may measure to all of them.
         """

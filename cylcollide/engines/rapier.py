@@ -1,4 +1,4 @@
-"""Rapier: every limb a collider, rays cast by `cast_ray_and_get_normal`, one call a ray, in float32.
+"""Rapier: every limb is a collider, rays are cast by `cast_ray_and_get_normal`, one call per ray, in float32.
 
 The Python package has no query for many rays. Directions are end - start of any length, so that the time of impact is
 the fraction. With `solid=True` a ray that starts inside hits at fraction 0.

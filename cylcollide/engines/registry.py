@@ -1,4 +1,4 @@
-"""Engines by name: our own and those of any package that declares an entry point of the group `cylcollide.engines`."""
+"""Engines by name: ours, and those of any package that declares an entry point of the group `cylcollide.engines`."""
 
 from __future__ import annotations
 
@@ -22,7 +22,7 @@ _OURS = {
     "coal": "coal:CoalEngine",
     "warp": "warp:WarpEngine",
 }
-"""The entry points of pyproject.toml again: a source tree that was never installed has no metadata."""
+"""A copy of the entry points in pyproject.toml: a source tree that was never installed has no metadata."""
 
 
 def names() -> tuple[str, ...]:
@@ -33,7 +33,7 @@ def names() -> tuple[str, ...]:
 def available() -> dict[str, str | None]:
     """For each engine by name, why it cannot be used here; None if it can.
 
-    Imports every engine's package, which takes a second or two where many are installed.
+    Imports every engine's package, which takes a second or two if many are installed.
     """
     reasons: dict[str, str | None] = {}
     for name in names():
@@ -47,7 +47,7 @@ def available() -> dict[str, str | None]:
 
 
 def create(name: str, **options: Any) -> Engine:
-    """Make an engine, ``create("bullet", construction="urdf")``; options are its constructor's.
+    """Make an engine, as in ``create("bullet", construction="urdf")``; options are its constructor's.
 
     ValueError if there is no engine of that name. ImportError if its package is missing; the
     message names the extra to install.

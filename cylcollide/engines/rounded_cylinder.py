@@ -1,7 +1,7 @@
-"""Geometry of the solid that an engine holds instead of a cylinder: a smaller cylinder, the core, swept by a ball.
+"""Geometry of the solid by which an engine replaces a cylinder: a smaller cylinder, the core, swept by a ball.
 
-With a ball of radius 0 it is the cylinder itself. The signed distance to it (negative inside) is convex, so that along
-a segment it falls to one least value and rises again; all questions here are answered by that.
+With a ball of radius 0 it is the cylinder itself. The signed distance to it (negative inside) is convex, so along a
+segment it has one minimum; all searches here use that.
 """
 
 from dataclasses import dataclass
@@ -14,32 +14,32 @@ from cylcollide._types import Column, Float64Array, Vectors
 from cylcollide.runtime.compile import compiled, compiled_loop
 
 GOLDEN = 0.5 * (sqrt(5.0) - 1.0)
-SECTIONS = 100  # each shrinks the bracket by 0.618: 0.618^100 < 2^-53 of the segment's length, with room
-HALVINGS = 80
+SECTIONS = 100  # each shrinks the bracket by 0.618: 0.618^100 is far below 2^-53 of the segment's length
+BISECTIONS = 80
 
 Vector = tuple[float, float, float]
 
 
 @dataclass(frozen=True)
 class Least:
-    """Where segments come closest to their solids."""
+    """The closest approach of segments to their solids."""
 
     distance: Float64Array  # signed, metres, (n,)
     fraction: Float64Array  # (n,)
 
 
 class Rounded(NamedTuple):
-    """One solid a row: axis from p1 to p2, size of the core, radius of the ball; metres."""
+    """One solid per row: axis from p1 to p2, size of the core, radius of the ball; metres."""
 
     p1: Vectors  # of the true limb
     p2: Vectors
     core_radius: Column[np.float64]
-    core_excess: Column[np.float64]  # by which the core is longer than the limb at each end; negative: shorter
+    core_excess: Column[np.float64]  # extra length of the core at each end of the limb; negative: shorter
     ball: Column[np.float64]
 
     @classmethod
     def cylinders(cls, p1: Float64Array, p2: Float64Array, radius: Float64Array) -> Self:
-        """The limbs themselves: their ball has the radius 0."""
+        """The limbs themselves, with a ball of radius 0."""
         none = np.zeros(len(p1))
         return cls(np.ascontiguousarray(p1), np.ascontiguousarray(p2), np.ascontiguousarray(radius), none, none)
 
@@ -66,7 +66,7 @@ class Rounded(NamedTuple):
         return found
 
     def first_reach(self, start: Float64Array, end: Float64Array, least: Least, level: Float64Array) -> Float64Array:
-        """Fraction at which each segment first comes within ``level`` (n,) metres of its solid; nan where never."""
+        """Fraction at which each segment first comes within ``level`` (n,) metres of its solid; nan if never."""
         fraction = np.empty(len(start))
         _fill_reach(self, start, end, level, least.distance, least.fraction, fraction)
         return fraction
@@ -74,7 +74,7 @@ class Rounded(NamedTuple):
 
 @compiled
 def _profile(solid: Rounded, i: int, point: Vector) -> tuple[float, float, Vector, Vector]:
-    """Excess over the core's side and caps, and the unit directions in which each grows."""
+    """Signed distances of a point beyond the core's side and caps, and the unit directions in which they grow."""
     ax, ay, az = (solid.p2[i, 0] - solid.p1[i, 0], solid.p2[i, 1] - solid.p1[i, 1], solid.p2[i, 2] - solid.p1[i, 2])
     length = sqrt(ax * ax + ay * ay + az * az)
     ux, uy, uz = ax / length, ay / length, az / length
@@ -118,7 +118,7 @@ def _fill_distances(solid: Rounded, points: Vectors, distance: Column[np.float64
 def _fill_normals(solid: Rounded, points: Vectors, normal: Vectors) -> None:
     for i in range(len(points)):
         side, cap, radial, axial = _profile(solid, i, (points[i, 0], points[i, 1], points[i, 2]))
-        # Outside the core the direction from its nearest point, inside it that of the nearest face.
+        # Outside the core: the direction from its nearest point; inside: the normal of the nearest face.
         a, b = max(side, 0.0), max(cap, 0.0)
         if a == 0.0 and b == 0.0:
             a, b = (1.0, 0.0) if side > cap else (0.0, 1.0)
@@ -147,7 +147,7 @@ def _fill_least(
                 at_right = _signed_distance(solid, i, _at(start, end, i, right))
         middle = 0.5 * (low + high)
         distance[i], fraction[i] = _signed_distance(solid, i, _at(start, end, i, middle)), middle
-        # The ends themselves: a section never quite comes there.
+        # The ends themselves, which golden sections never reach.
         for at_end in (0.0, 1.0):
             value = _signed_distance(solid, i, _at(start, end, i, at_end))
             if value <= distance[i]:
@@ -171,7 +171,7 @@ def _fill_reach(
         low, high = 0.0, where[i]
         if _signed_distance(solid, i, _at(start, end, i, 0.0)) <= level[i]:
             high = 0.0
-        for _ in range(HALVINGS):
+        for _ in range(BISECTIONS):
             middle = 0.5 * (low + high)
             if not low < middle < high:
                 break

@@ -1,4 +1,4 @@
-"""NVIDIA Warp on the processor: its tree of boxes, and a cylinder test in float32 of our own (`_warp_kernel.py`)."""
+"""NVIDIA Warp on the CPU: its tree of boxes, and our own cylinder test in float32 (`_warp_kernel.py`)."""
 
 from typing import Any
 
@@ -10,7 +10,7 @@ from cylcollide.engines.protocol import Capabilities, EngineHits
 from cylcollide.limbs.limbs import Limbs
 
 wp: Any = peer("warp")
-wp.config.log_level = wp.LOG_ERROR  # no banner, no messages of compilation
+wp.config.log_level = wp.LOG_ERROR  # no banner, no compilation messages
 kernel: Any = peer("cylcollide.engines._warp_kernel")
 
 BOX_PAD = 1e-5
@@ -54,7 +54,7 @@ def _vectors(rows: Float64Array) -> Any:
 
 
 def _boxes(limbs: Limbs) -> tuple[Float64Array, Float64Array]:
-    """Corners (n, 3) of the boxes of cylinders: along each coordinate a cap reaches radius * sin(angle to it)."""
+    """Corners (n, 3) of the boxes of cylinders: along each axis a cap extends by radius * sin(angle to that axis)."""
     axis = limbs.p2 - limbs.p1
     share = axis / np.linalg.norm(axis, axis=1)[:, None]
     reach = limbs.radius[:, None] * np.sqrt(np.maximum(1 - share * share, 0))

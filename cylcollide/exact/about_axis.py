@@ -21,7 +21,7 @@ from cylcollide.exact.numbers import (
 )
 
 Way: TypeAlias = tuple[Decimal, Decimal]
-"""Along the axis and away from it."""
+"""Components of a vector along the axis and away from it."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -48,7 +48,7 @@ class AboutAxis:
     def feet(self) -> list[Foot]:
         """The feet of a cylinder, a tube or a tapered cylinder: on the wall, both caps and the bore.
 
-        Where the wall ends, the place is a cap's.
+        At the ends of the wall, the foot is a cap's.
         """
         r1, r2, bore = self.radii
         found = [self._foot_at(0, r1, bore, Face.CAP1), self._foot_at(self.top, r2, bore, Face.CAP2)]
@@ -79,7 +79,7 @@ class AboutAxis:
         return Foot(lambda: self._square(rest + r * r * self.top, self.top, -r, rest * self.top), face, way)
 
     def foot_of_ellipsoid(self) -> Foot:
-        """The foot of an ellipsoid. Lengths are halves of the axis' squared length times those of other solids."""
+        """The foot of an ellipsoid. Squared lengths of its `Ellipse` are those of the input times 4 top scale²."""
         r, middle = self.radii[0], 2 * self.height - self.top
         ellipse = Ellipse(self.top * self.top, 4 * r * r * self.top, middle * middle, 4 * self.spread)
         unit = 4 * self.top * self.scale**2
@@ -122,7 +122,7 @@ class AboutAxis:
         return Foot(lambda: self._square(*square), face, way)
 
     def _foot_on_wall(self, radius: int, taper: int, face: Face) -> Foot:
-        """The foot on the wall's line in the half plane, of that radius at p1."""
+        """The foot on the wall's line in the half plane, which is at `radius` at p1 and rises by `taper` to p2."""
         top, wide = self.top, self.top * self.spread
         slant, reach = top + taper * taper, radius * top + taper * self.height
 
@@ -150,7 +150,7 @@ class AboutAxis:
         return Decimal(self.height - end) / root, Decimal(self.spread).sqrt() / root
 
     def _in_world(self, way: Way) -> Digits:
-        """A vector of the half plane; of a point on the axis in the first of +x, +y, +z that is not parallel to it."""
+        """A vector of the half plane; for a point on the axis, in the first of +x, +y, +z not parallel to it."""
         outward: Vector = (0, 0, 0)
         bases: list[Vector] = [self.x, (1, 0, 0), (0, 1, 0), (0, 0, 1)]
         for v in bases:

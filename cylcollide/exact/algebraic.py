@@ -22,8 +22,8 @@ from cylcollide.exact.polynomials import (
 class Algebraic:
     """The one root of a square-free integer polynomial in an open interval, or a rational number.
 
-    The interval, `low` / `denominator` to `high` / `denominator`, is narrowed as comparisons need it. The polynomial
-    has opposite signs at its ends; they are equal where the number is known to be rational.
+    Comparisons narrow the interval, `low` / `denominator` to `high` / `denominator`, as far as needed. The polynomial
+    has opposite signs at its ends; the ends are equal if the number is known to be rational.
     """
 
     __slots__ = ("denominator", "high", "low", "polynomial", "step")
@@ -35,7 +35,7 @@ class Algebraic:
 
     @classmethod
     def rational(cls, value: Fraction | float) -> "Algebraic":
-        """The rational number that a fraction or a finite float64 is."""
+        """The exact value of a fraction or a finite float64."""
         numerator, denominator = value.as_integer_ratio()
         return cls((-numerator, denominator), (numerator, numerator, denominator))
 
@@ -73,7 +73,7 @@ class Algebraic:
         return apart
 
     def _apart(self, other: "Algebraic") -> int:
-        """Sign of self - other if the intervals tell, else 0."""
+        """Sign of self - other if the intervals decide it, else 0."""
         if self.high * other.denominator < other.low * self.denominator:
             return -1
         return int(other.high * self.denominator < self.low * other.denominator)
@@ -86,11 +86,11 @@ class Algebraic:
         return 1 if beyond == sign_at(self.polynomial, self.low, self.denominator) else -1
 
     def _is_root_beside(self, other: "Algebraic") -> bool:
-        """Whether both numbers are one: both intervals have in common a root of both polynomials."""
+        """Whether both numbers are equal: the intersection of the intervals contains a root of both polynomials."""
         p, q = self.polynomial, other.polynomial
         divisor = p if p == q else common_divisor(p, q)
         (low, high), (first, last) = self.bounds, other.bounds
-        low, high = max(low, first), min(high, last)  # ends at which p or q is not zero, nor is what divides both
+        low, high = max(low, first), min(high, last)  # p or q is not zero at these ends, nor is the divisor
         below, above = sign_at(divisor, *low.as_integer_ratio()), sign_at(divisor, *high.as_integer_ratio())
         return below != above
 
@@ -112,10 +112,10 @@ class Algebraic:
     # Values ---------------------------------------------------------------------------------------------------------
 
     def refine(self) -> None:
-        """Narrow the interval by a quarter or more, at last quadratically (after J. Abbott's interval refinement).
+        """Narrow the interval by a quarter or more, eventually quadratically (after J. Abbott's interval refinement).
 
-        Of 2^`step` equal parts those three are tried in which, or beside which, the secant crosses zero. If the root is
-        there, the next division is into the square of their number; if not, into its root, and the interval is halved.
+        Tries, of 2^`step` equal parts, the one in which the secant crosses zero and its two neighbours. If the root is
+        there, the next call uses the square of that number of parts; if not, its square root, and halves the interval.
         """
         if self.is_rational:
             return
@@ -161,7 +161,7 @@ class Algebraic:
         if slope == 0:
             return float(start)
         if not self.is_rational:
-            self.compare(Algebraic.rational(-start / slope))  # makes a value of zero known
+            self.compare(Algebraic.rational(-start / slope))  # detects a value of zero
         while True:
             one, other = (float(start + slope * end) for end in self.bounds)
             below, above = min(one, other), max(one, other)
@@ -175,13 +175,13 @@ class Algebraic:
         return float(middle) if order == 0 else below if order < 0 else above
 
     def double_double(self, c0: Fraction | float = 0, c1: Fraction | float = 1) -> tuple[float, float]:
-        """The number c0 + c1 times this one as two float64, each nearest to what is left."""
+        """The number c0 + c1 times this one as two float64, each nearest to the remainder."""
         high = self.rounded(c0, c1)
         return high, self.rounded(Fraction(c0) - Fraction(high), c1)
 
 
 def as_algebraic(number: Number) -> Algebraic:
-    """The same number, as a root of its polynomial."""
+    """The number as a root of its polynomial."""
     if not isinstance(number, QuadraticNumber):
         assert isinstance(number, Algebraic)
         return number

@@ -13,18 +13,18 @@ from cylcollide.exact.line import Triple
 from cylcollide.exact.numbers import QuadraticNumber, Vector, cross, dot, scaled_integers, subtract, vector_of
 
 Plane: TypeAlias = tuple[int, Vector, Face]
-"""Of a face: how far a point is beyond it, times the length of the normal; the normal."""
+"""A face: the distance of a point beyond it, times the length of the normal; the normal; its code."""
 
 
 @lru_cache(256)
 def scaled_axes(axes: tuple[Triple, Triple, Triple]) -> tuple[tuple[Vector, Vector, Vector], int]:
-    """The axes of a box as integers, and what is 1 in their unit."""
+    """The axes of a box as integers, and the integer that represents 1."""
     a, b, c, d, e, f, g, h, i, unit = scaled_integers((*axes[0], *axes[1], *axes[2], 1.0))
     return ((a, b, c), (d, e, f), (g, h, i)), unit
 
 
 def foot_of_ball(point: Triple, center: Triple, radius: float | Fraction) -> Foot:
-    """The foot of a ball; at its centre +x."""
+    """The foot of a ball; for a point at its centre, the foot in direction +x."""
     x, y, z, px, py, pz, r, scale = scaled_integers((*point, *center, radius, 1.0))
     v = subtract((x, y, z), (px, py, pz))
     square = dot(v, v)
@@ -38,9 +38,9 @@ def foot_of_ball(point: Triple, center: Triple, radius: float | Fraction) -> Foo
 
 
 def feet_of_box(point: Triple, center: Triple, axes: tuple[Triple, Triple, Triple], half_extents: Triple) -> list[Foot]:
-    """The feet of a box; outside there is one: faces in whose planes it is have multipliers that are not negative.
+    """The feet of a box; for a point outside, one: the multipliers of the faces in whose planes it is are >= 0.
 
-    The axes are the numbers they are, not quite at right angles. Lengths are integers times `scale`.
+    The axes count as given, not exactly orthogonal. Lengths are integers: times `scale`.
     """
     x, y, z, px, py, pz, *halves, scale = scaled_integers((*point, *center, *half_extents, 1.0))
     v, (normals, unit) = subtract((x, y, z), (px, py, pz)), scaled_axes(axes)
@@ -59,7 +59,7 @@ def feet_of_box(point: Triple, center: Triple, axes: tuple[Triple, Triple, Tripl
 
 
 def _foot_on_planes(planes: Sequence[Plane], signs: Sequence[int | None], scale: int) -> Foot | None:
-    """The foot in a plane of some axes each, if it is the nearest place."""
+    """The foot in the chosen planes, at most one per axis, if it is the nearest place; else None."""
     way, denominator = _projection([planes[2 * k + s] for k, s in enumerate(signs) if s is not None])
     beyond = [over * denominator - dot(way, n) for over, n, _ in planes]
     if denominator == 0 or max(beyond) > 0:
@@ -69,7 +69,7 @@ def _foot_on_planes(planes: Sequence[Plane], signs: Sequence[int | None], scale:
 
 
 def _projection(planes: Sequence[Plane]) -> tuple[Vector, int]:
-    """The way from the planes' common points to the point, over a denominator: 0 if a multiplier of it is negative."""
+    """The vector from the planes' intersection to the point, and its denominator: 0 if a multiplier is negative."""
     over, gram = [over for over, _, _ in planes], [[dot(n, m) for _, m, _ in planes] for _, n, _ in planes]
     # by Cramer's rule: the matrix is symmetric and its determinant positive
     multipliers = [determinant([*gram[:k], over, *gram[k + 1 :]]) for k in range(len(planes))]
@@ -91,7 +91,7 @@ def determinant(rows: Sequence[Sequence[int]]) -> int:
 
 
 def _foot_from(way: Vector, denominator: int, normal: Vector, face: Face) -> Foot:
-    """The foot from which the way to the point is a vector over a denominator."""
+    """The foot from which the vector to the point is `way` over `denominator`."""
     return Foot(
         lambda: QuadraticNumber(dot(way, way), denominator * denominator),
         face,

@@ -1,4 +1,4 @@
-"""Whether two boxes overlap or touch, in exact arithmetic: if no plane across a face or two edges separates them."""
+"""Whether two boxes overlap or touch, in exact arithmetic: the separating axis test."""
 
 from collections.abc import Iterator
 from itertools import product
@@ -7,7 +7,7 @@ from typing import TypeAlias
 from cylcollide.exact.numbers import Vector, cross, dot, scaled_integers, subtract, vector_of
 
 Numbers: TypeAlias = tuple[tuple[float, ...], tuple[float, ...]]
-"""Of a box: its centre, and its three axes and half extents; the axes count as they are."""
+"""A box: its centre, and its three axes and half extents; the axes count as given."""
 
 
 def boxes_touch(one: Numbers, other: Numbers) -> bool:
@@ -24,7 +24,7 @@ def boxes_touch(one: Numbers, other: Numbers) -> bool:
 
 
 def _planes(sides: list[Vector], others: list[Vector]) -> Iterator[Vector]:
-    """The directions across faces and across two edges."""
+    """The directions to test: face normals, and the cross products of one edge of each box."""
     for own in (sides, others):
         for k in range(3):
             yield cross(own[k], own[k - 1])
@@ -33,9 +33,9 @@ def _planes(sides: list[Vector], others: list[Vector]) -> Iterator[Vector]:
 
 
 def _solid(numbers: list[int]) -> tuple[Vector, list[Vector], int]:
-    """The centre; the vectors from it to three faces, along the edges, times the volume that the axes span; and that.
+    """The centre; vectors along the edges from it to three faces, times the volume that the axes span; the volume.
 
-    Where the vector of face i ends, axis_i · x is half_i, and the other axes' are 0.
+    At the end of vector i, axis_i · x is half_i, and the products with the other axes are 0.
     """
     centre, u, v, w, half = (vector_of(numbers[k : k + 3]) for k in range(0, 15, 3))
     across = cross(v, w), cross(w, u), cross(u, v)

@@ -11,7 +11,7 @@ from cylcollide.exact.polynomials import Polynomial, sign_at
 
 
 class Contact(NamedTuple):
-    """An interval of s; an end that is open is not part of it. A touch begins where it ends."""
+    """An interval of s; an open end is not part of it. Both ends of a touch are equal."""
 
     entry: Algebraic
     exit: Algebraic
@@ -50,7 +50,7 @@ def rational_between(a: Algebraic, b: Algebraic) -> Fraction:
 
 
 def united(contacts: Iterable[Contact]) -> list[Contact]:
-    """The union, in order. Intervals that meet at a point that neither of them has stay apart."""
+    """The union, in order. Intervals that share only an end that is open in both stay separate."""
     found: list[Contact] = []
     for contact in sorted(contacts, key=by_entry):
         gap = contact.entry.compare(found[-1].exit) if found else 1
@@ -63,7 +63,7 @@ def united(contacts: Iterable[Contact]) -> list[Contact]:
 
 
 def common(first: list[Contact], second: list[Contact]) -> list[Contact]:
-    """The intersection of two lists of intervals, each in order, as is the result."""
+    """The intersection of two ordered lists of intervals, in order."""
     found = []
     for a in first:
         for b in second:
@@ -89,7 +89,7 @@ def without(contacts: list[Contact], moment: Fraction) -> list[Contact]:
 
 
 def first_contact(contacts: Iterable[tuple[int, Contact]]) -> tuple[int, Contact] | None:
-    """Of pairs of row and contact the one that begins first, ties by the lowest row; None without pairs."""
+    """The pair of row and contact that begins first, ties by the lowest row; None without pairs."""
     first: tuple[int, Contact] | None = None
     for row, contact in contacts:
         if first is None or (contact.compare_entry(first[1]) or row - first[0]) < 0:

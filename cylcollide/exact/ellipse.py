@@ -1,8 +1,8 @@
 """The place of an ellipse that is nearest to a point: its squared distance as an algebraic number, and its last digits.
 
 With squared half axes α, β and the squared coordinates x, y of the point, G(t) = t (x / (α + t) + y / (β + t) - 1) for
-t >= -min(α, β) is concave, and its largest value is the squared distance (Lagrange's dual). Where G' is zero at t, the
-place is at α / (α + t) and β / (β + t) of the coordinates. If G' is zero nowhere, the largest value is at the end
+t >= -min(α, β) is concave, and its maximum is the squared distance (the Lagrange dual). If G'(t) = 0, the coordinates
+of the place are those of the point times α / (α + t) and β / (β + t). If G' has no zero, the maximum is at the end
 t = -min(α, β): the point is on the longer axis between the centres of curvature, and two places are equally near.
 """
 
@@ -15,13 +15,13 @@ from cylcollide.exact.polynomials import Polynomial, combined, product, trimmed
 
 DIGITS = 400
 SAME_DIGITS = 100
-"""In which the bounds of a shift are equal."""
+"""Digits in which the bounds of a shift agree."""
 PRECISE = Context(prec=DIGITS, Emax=10**9, Emin=-(10**9))
-"""What last digits are computed with: more than the sizes of accepted numbers differ by."""
+"""The context of last digits: more digits than the magnitudes of accepted numbers span."""
 
 
 class Ellipse(NamedTuple):
-    """An ellipse and a point, squared and in integers of one scale."""
+    """An ellipse and a point: squared lengths as integers of one scale."""
 
     a: int  # half axis along the first coordinate, squared
     b: int
@@ -30,14 +30,14 @@ class Ellipse(NamedTuple):
 
     @property
     def medial(self) -> Fraction | None:
-        """The squared distance of a point with two places, or more; None for other points."""
+        """The squared distance of a point with several nearest places; None for other points."""
         a, b, x, y = self if self.a >= self.b else (self.b, self.a, self.y, self.x)
         if y or a * x > (a - b) ** 2:
             return None
         return Fraction(b * (a - b - x), a - b) if a > b else Fraction(a)
 
     def squared_distance(self, unit: int) -> Algebraic:
-        """The squared distance, in a unit of so many of the ellipse's."""
+        """The squared distance divided by `unit`."""
         if self.medial is not None:
             return Algebraic.rational(self.medial / unit)
         (root,) = real_roots(self._critical_values(), *self._bounds())
@@ -45,7 +45,7 @@ class Ellipse(NamedTuple):
         return Algebraic(in_unit, (root.low, root.high, root.denominator * unit))
 
     def shift(self) -> Decimal:
-        """The t of a point with one place, plus the smaller of both squared half axes."""
+        """The t of a point with one nearest place, plus the smaller of both squared half axes."""
         least = min(self.a, self.b)
         with localcontext(PRECISE):
             more_a, more_b, ax, by = (
@@ -60,9 +60,9 @@ class Ellipse(NamedTuple):
                     return s
 
     def _bounds(self) -> tuple[Fraction, Fraction]:
-        """Bounds of the squared distance, and of no other critical value.
+        """Bounds of the squared distance, with no other critical value between them.
 
-        Those of a point near the medial axis differ by about the shift, others by more.
+        Critical values of a point near the medial axis differ by about the shift, those of other points by more.
         """
         least, s = min(self.a, self.b), self.shift()
         with localcontext(PRECISE):

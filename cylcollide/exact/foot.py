@@ -21,7 +21,7 @@ class Foot(NamedTuple):
     """Its squared distance."""
     face: Face
     way: Callable[[], tuple[Digits, Digits]]
-    """The way from the place to the point, and the outward unit normal of the face there."""
+    """The vector from the place to the point, and the outward unit normal of the face there."""
 
 
 def digits_of(v: Sequence[Fraction | int]) -> Digits:

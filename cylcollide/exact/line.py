@@ -63,7 +63,7 @@ def within(a: int, b: int, c: int, face: Face) -> list[Stretch]:
 
 
 def beyond(a: int, b: int, c: int, face: Face) -> list[Stretch]:
-    """Where a t² + 2 b t + c >= 0, for a >= 0, and b = 0 where a = 0. A touch from outside interrupts nothing."""
+    """Where a t² + 2 b t + c >= 0, for a >= 0, and b = 0 where a = 0. A touch from outside splits nothing."""
     if a == 0:
         return [EVERYWHERE] if c >= 0 else []
     radicand = b * b - a * c
@@ -73,7 +73,7 @@ def beyond(a: int, b: int, c: int, face: Face) -> list[Stretch]:
     return [Stretch(None, End(lower, face)), Stretch(End(upper, face), None)]
 
 
-# Several of them ----------------------------------------------------------------------------------------------------
+# Several conditions -------------------------------------------------------------------------------------------------
 
 
 def owner(a: Face, b: Face) -> Face:
@@ -109,7 +109,7 @@ def _shared(a: Stretch, b: Stretch) -> Stretch | None:
 
 
 def hull(stretches: list[Stretch]) -> list[Stretch]:
-    """From the first beginning to the last end: the union of stretches, if it is known to be convex."""
+    """From the first beginning to the last end: the union of stretches, provided that it is convex."""
     return [reduce(_spanned, stretches)] if stretches else []
 
 

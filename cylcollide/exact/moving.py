@@ -34,8 +34,8 @@ class TickInterval(NamedTuple):
 def tick_interval(first: float, last: float, tick_time: float, next_time: float | None) -> TickInterval | None:
     """The part of a flight, 0 <= s <= 1, on which tick_time <= T(s) < next_time; None if there is none.
 
-    T(s) = first + s (last - first) is the targets' time, first <= last. Of the last tick, which has no next time, only
-    T(s) = tick_time is part, with alpha 0.
+    T(s) = first + s (last - first) is the targets' time, first <= last. The last tick has no next time: only
+    T(s) = tick_time belongs to it, with alpha 0.
     """
     start, rate, tick = Fraction(first), Fraction(last) - Fraction(first), Fraction(tick_time)
     step = Fraction(0) if next_time is None else Fraction(next_time) - tick
@@ -52,7 +52,7 @@ def tick_interval(first: float, last: float, tick_time: float, next_time: float 
 
 
 class Motion(NamedTuple):
-    """A bullet and a limb during one tick interval of the flight. An end that stays has the same place twice."""
+    """A bullet and a limb during one tick interval of the flight. An end at rest has the same position twice."""
 
     start: Triple  # of the bullet, at s = 0
     end: Triple  # at s = 1
@@ -129,8 +129,8 @@ def _dot(u: tuple[Vector, Vector], v: tuple[Vector, Vector]) -> Polynomial:
 def axial_bounds(shape: Shape, m: AxisProducts) -> tuple[Polynomial, ...]:
     """The bounds of the part of a solid that needs an axis, those of its caps first; none for a sphere.
 
-    Of a tapered cylinder the squared condition distance <= r1 + (r2 - r1) u, whose right side is not negative between
-    the caps; of an ellipsoid distance² <= 4 r² u (1 - u), which no point beyond the poles satisfies.
+    For a tapered cylinder, the square of distance <= r1 + (r2 - r1) u, whose right side is not negative between the
+    caps; for an ellipsoid, distance² <= 4 r² u (1 - u), which no point beyond the poles satisfies.
     """
     match shape:
         case Shape.SPHERE:
@@ -163,9 +163,9 @@ CAPPED = (Shape.CYLINDER, Shape.TUBE, Shape.TAPERED, Shape.CAPSULE)
 
 
 def contact_intervals(motion: Motion) -> tuple[Contact, ...]:
-    """The s of a tick interval at which the bullet is in the limb: in order, none of which touches the next.
+    """The intervals of s, within a tick interval, in which the bullet is in the limb: in order, no two adjoining.
 
-    They are closed except where the interval is half open, and where the axis of a limb that needs one vanishes.
+    They are closed except where the tick interval is half open, and where the axis of a limb that needs one vanishes.
     """
     m, interval = axis_products(motion), motion.interval
     found = _axial_contacts(axial_bounds(motion.shape, m), m.aa, interval)
@@ -196,7 +196,7 @@ def vanishing_moment(aa: Polynomial) -> Fraction | None:
 def contact_face(motion: Motion, contact: Contact) -> Face:
     """The face of the limb where a contact begins; INSIDE for the start of the flight, and where there is no surface.
 
-    That is where the limb appears around the bullet: at its first tick, or as an axis that had vanished.
+    The latter is where the limb appears around the bullet: at its first tick, or when its axis stops vanishing.
     """
     m, s = axis_products(motion), contact.entry
     signs = [s.sign_of(bound) for bound in axial_bounds(motion.shape, m)]

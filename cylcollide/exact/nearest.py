@@ -16,14 +16,14 @@ from cylcollide.exact.shapes import Ellipsoid
 from cylcollide.exact.solid import LimbSolid
 
 CLEAR, FINER = Decimal("1e-200"), Context(prec=3000, Emax=10**9, Emin=-(10**9))
-"""A distance far above the errors of `PRECISE`; and what computes smaller ones, such as those of points 5e-324 off a
-line that touches a wall: they are squares of that."""
+"""A distance far above the errors of `PRECISE`; and the context for smaller ones, such as those of points 5e-324 off a
+tangent of a wall: about the square of that."""
 
 
 def nearest(solid: LimbSolid, point: Triple) -> tuple[float, Triple, Triple, Face]:
-    """The place of the surface that is nearest to a point; of equals the lowest face, then the end of p1.
+    """The place of the surface that is nearest to a point; among equals, of the lowest face, then at the end of p1.
 
-    Its distance, negative inside, position and normal, as float64 numbers nearest to the true ones; and the face.
+    Returns its distance, negative inside, position and normal, each number the nearest float64; and the face.
     """
     side, foot = solid.side(point), nearest_foot(solid, point)
     with localcontext(PRECISE):
@@ -32,7 +32,7 @@ def nearest(solid: LimbSolid, point: Triple) -> tuple[float, Triple, Triple, Fac
         if side == Side.SURFACE:
             return 0.0, point, floats_of(normal), foot.face
     outward = -1 if side == Side.INSIDE else 1
-    is_smooth = isinstance(solid, Ellipsoid)  # the way is along the normal
+    is_smooth = isinstance(solid, Ellipsoid)  # the vector is along the normal
     with localcontext(FINER if distance < CLEAR and not is_smooth else PRECISE):
         if distance < CLEAR and not is_smooth:
             way, _ = foot.way()
@@ -43,7 +43,7 @@ def nearest(solid: LimbSolid, point: Triple) -> tuple[float, Triple, Triple, Fac
 
 
 def nearest_foot(solid: LimbSolid, point: Triple) -> Foot:
-    """The foot of the nearest place; of equals the lowest face."""
+    """The foot of the nearest place; among equals, of the lowest face."""
     best, *others = solid.feet(point)
     if others:
         square = best.square()
@@ -67,10 +67,10 @@ def is_within(solid: LimbSolid, point: Triple, radius: float) -> bool:
 def nearest_solid(point: Triple, solids: Iterable[tuple[int, LimbSolid]]) -> int:
     """The index of the solid of least signed distance from a point, the lowest of equals.
 
-    Distances are computed where two solids are on the same side of the point, not on a surface.
+    Distances are compared only if the point is strictly inside both solids, or outside of both.
     """
     best: tuple[int, int, LimbSolid] | None = None
-    least: Number | None = None  # of the best one, squared, once it is asked for
+    least: Number | None = None  # of the best one, squared, computed on demand
     for index, solid in sorted(solids, key=lambda numbered: numbered[0]):
         outward = {Side.INSIDE: -1, Side.SURFACE: 0, Side.OUTSIDE: 1}[solid.side(point)]
         if best is None or outward < best[1]:

@@ -91,7 +91,7 @@ class QuadraticNumber:
 
     @classmethod
     def of_float(cls, value: float) -> "QuadraticNumber":
-        """The rational number that a finite float64 is."""
+        """The exact value of a finite float64."""
         return cls(*value.as_integer_ratio())
 
     def compare(self, other: Number, /) -> int:

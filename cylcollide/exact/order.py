@@ -113,10 +113,10 @@ def closest(
 ) -> tuple[tuple[int, Chord] | None, bool]:
     """The limb hit first with its chord, or None; and whether the ray starts in any of the limbs.
 
-    `earliest`: fractions, ascending, before which the ray is certainly in none of the limbs that follow. Those behind
-    the first hit are left out. Limbs with the same solid are tested once.
+    `earliest`: ascending fractions; before each, the ray is certainly in none of the limbs from there on. Limbs behind
+    the first hit are skipped. Limbs with the same solid are tested once.
     """
-    hits: dict[int, tuple[Solid, tuple[Number, Chord] | None, bool]] = {}  # by identity, which ends with the solid
+    hits: dict[int, tuple[Solid, tuple[Number, Chord] | None, bool]] = {}  # by id, unique while the solid exists
     first: tuple[Number, int, Chord] | None = None
     started_inside = False
     for bound, (index, limb) in zip(earliest, limbs, strict=False):

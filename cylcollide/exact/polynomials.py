@@ -1,7 +1,7 @@
 """Polynomials with integer coefficients: common divisors, square-free parts, and intervals that isolate real roots.
 
-A polynomial is the tuple of its coefficients, lowest degree first, without zeros behind the last other than zero; () is
-the polynomial zero. Rational numbers are numerators over one positive denominator.
+A polynomial is the tuple of its coefficients, lowest degree first, without trailing zeros; () is the zero polynomial.
+Rational numbers are numerators over one positive denominator.
 """
 
 from collections.abc import Iterable
@@ -74,7 +74,7 @@ def primitive(p: Polynomial) -> Polynomial:
 
 
 def certainly_coprime(p: Polynomial, q: Polynomial) -> bool:
-    """Whether p and q, neither of them zero, are coprime modulo a prime that keeps the degree of p: so they are."""
+    """Whether p and q, both nonzero, are coprime modulo a prime that keeps the degree of p; if so, they are coprime."""
     a, b = [c % PRIME for c in p], [c % PRIME for c in q]
     if a[-1] == 0:
         return False
@@ -117,7 +117,7 @@ def _remainder(p: Polynomial, q: Polynomial) -> Polynomial:
 
 
 def _quotient(p: Polynomial, q: Polynomial) -> Polynomial:
-    """The quotient of primitive p and q of which q divides p; by Gauss's lemma its coefficients are integers."""
+    """The quotient of primitive p and q, where q divides p; by Gauss's lemma its coefficients are integers."""
     left, found = list(p), []
     for shift in range(len(p) - len(q), -1, -1):
         factor = left[shift + len(q) - 1] // q[-1]
@@ -173,7 +173,7 @@ def _halved(b: list[int]) -> tuple[list[int], list[int]]:
 
 
 def variations(coefficients: Iterable[int]) -> int:
-    """How often the sign changes from one to the next, zeros left out."""
+    """Number of sign changes from one to the next, zeros left out."""
     count, last = 0, 0
     for c in coefficients:
         if c:

@@ -114,7 +114,7 @@ class Tapered(LimbSolid):
     def bounds(self, ray: RayNumbers) -> Sequence[Bound]:
         """Between the caps, and a² |(x - p1) × a|² <= (r1 a² + (r2 - r1) h)².
 
-        That holds in both nappes of the wall's cone; between the caps the other one never is.
+        That holds in both nappes of the wall's cone; the other nappe is never between the caps.
         """
         frame = axis_frame(ray, self.p1, self.p2, self.radius1, self.radius2)
         r1, r2 = frame.radii
@@ -136,7 +136,7 @@ class Ellipsoid(LimbSolid):
     radius: float
 
     def bounds(self, ray: RayNumbers) -> Sequence[Bound]:
-        """Where a² |(x - p1) × a|² <= 4 r² h (a² - h); that needs 0 <= h <= a²."""
+        """Where a² |(x - p1) × a|² <= 4 r² h (a² - h), which implies 0 <= h <= a²."""
         frame = axis_frame(ray, self.p1, self.p2, self.radius)
         (r,) = frame.radii
         return (wall("wall", Face.SIDE, *frame.quadric(0, 2 * r * r * frame.top, -4 * r * r, frame.top)),)
@@ -155,7 +155,7 @@ class Capsule(LimbSolid):
     radius: float | Fraction
 
     def bounds(self, ray: RayNumbers) -> Sequence[Bound]:
-        """Those of the cylinder and, by Pythagoras, |(x - p1) × a|² + h² <= r² a² about p1, with h - a² about p2."""
+        """Those of the cylinder and, by Pythagoras, |(x - p1) × a|² + h² <= r² a² for p1; for p2, h - a² replaces h."""
         frame = axis_frame(ray, self.p1, self.p2, self.radius)
         (r,), top = frame.radii, frame.top
         square = r * r * top
@@ -189,7 +189,7 @@ class Sphere(LimbSolid):
         return (wall("wall", Face.SIDE, dot(step, step), dot(offset, step), dot(offset, offset) - r * r),)
 
     def feet(self, point: Triple) -> Sequence[Foot]:
-        """The one on the way from the centre."""
+        """The one on the line from the centre to the point."""
         return [foot_of_ball(point, self.center, self.radius)]
 
 
@@ -213,5 +213,5 @@ class Box(LimbSolid):
         )
 
     def feet(self, point: Triple) -> Sequence[Foot]:
-        """On each face from inside, else one."""
+        """One on each face if the point is inside, else a single one."""
         return feet_of_box(point, self.center, self.axes, self.half_extents)

@@ -25,7 +25,7 @@ class Bound(NamedTuple):
     depth: int
     """Depth of the line's origin within it, in a unit of its own: 0 on the surface, negative outside."""
     hole: list[Stretch] | None = None
-    """Where the line is in a bore, whose surface included; None for other bounds."""
+    """Where the line is in a bore, its surface included; None for other bounds."""
 
 
 def slab(name: str, height: int, rate: int, top: int, low: Face, high: Face) -> Bound:
@@ -67,7 +67,7 @@ class Solid(ABC):
         return [_owned(stretch) for stretch in parts[0]]
 
     def side(self, point: Triple) -> Side:
-        """The side of a point: its depth is the largest over the parts of the least over each part's bounds."""
+        """The side of a point: its depth is the maximum over all parts of the minimum over a part's bounds."""
         at_rest = RayNumbers(point, (0.0, 0.0, 0.0), False, 0.0)  # a ray with direction zero
         depth = max([min([bound.depth for bound in part]) for part in self.parts(at_rest)])
         return Side.INSIDE if depth > 0 else Side.SURFACE if depth == 0 else Side.OUTSIDE
@@ -78,11 +78,11 @@ class LimbSolid(Solid):
 
     @abstractmethod
     def feet(self, point: Triple) -> Sequence[Foot]:
-        """The feet among which the place of the surface that is nearest to a point is, the lowest faces first."""
+        """Candidates for the place of the surface that is nearest to a point, the lowest faces first."""
 
 
 def _owned(stretch: Stretch) -> Stretch:
-    """The same stretch; if its line runs in the plane of a face, both ends are that face's rim or edge."""
+    """The stretch; if its line runs in the plane of a face, both ends are on that face's rim or edge."""
     near, far, plane = stretch
     if plane is None or near is None or far is None:
         return stretch

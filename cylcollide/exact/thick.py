@@ -28,7 +28,7 @@ from cylcollide.exact.shapes import AxisFrame, Box, Capsule, Cylinder, Sphere, T
 from cylcollide.exact.solid import Bound, Solid
 
 Part: TypeAlias = tuple[Polynomial, ...]
-"""Polynomials of t that are all at most 0 in it."""
+"""Polynomials of t; the part is where all are at most 0."""
 
 Line: TypeAlias = tuple[int, int, int]
 """A coordinate u + t rate along a line, and the half extent of a box: u, rate, half."""
@@ -77,7 +77,7 @@ class GrownBox(Solid):
 
 
 def _near_box(lines: list[Line], growth: int, begin: Fraction | None, end: Fraction | None) -> list[Stretch]:
-    """Where the squared distance from the face, edge or corner that is nearest between two times is small enough."""
+    """Where the squared distance from the face, edge or corner nearest between two times is at most growth²."""
     n, d = _between(begin, end).as_integer_ratio()
     a, b, c = 0, 0, -growth * growth
     for u, rate, half in lines:
@@ -100,7 +100,7 @@ def _at(time: Fraction | None) -> End | None:
 
 
 def _with_face(lines: list[Line], end: End | None) -> End | None:
-    """The end with the face of its nearest place: the lowest one of those that it is beyond or in the plane of."""
+    """The end with the face of its nearest place: the lowest of the faces that it is beyond or in the plane of."""
     if end is None:
         return None
     for k, (u, rate, half) in enumerate(lines):
@@ -144,9 +144,9 @@ class GrownCylinder(Solid):
         ]
 
     def _between_faces(self, ray: RayNumbers) -> list[Stretch] | None:
-        """The stretches, if about their ends a wall or a cap is nearest, not a rim; None if that is open.
+        """The stretches, if a wall or a cap, not a rim, is nearest around their ends; None if that is undecided.
 
-        There the body and the discs are the grown cylinder, which is convex, less the bore.
+        There the body and the discs make up the grown cylinder, which is convex, less the bore.
         """
         inner_radius = self.solid.inner_radius if isinstance(self.solid, Tube) else 0.0
         frame = axis_frame(ray, self.solid.p1, self.solid.p2, self.solid.radius, inner_radius, self.radius)
@@ -177,10 +177,10 @@ class GrownCylinder(Solid):
 
 
 def _beside_bore(frame: AxisFrame, filled: Stretch, bore: int, growth: int) -> list[Stretch] | None:
-    """What the bore leaves of a stretch in the grown cylinder; None if a rim of it may be nearest.
+    """A stretch in the grown cylinder, less its part in the bore; None if a rim of the bore may be nearest.
 
-    At least as far from the axis as the bore's wall, the cylinder and the tube are equally near. Between the caps the
-    bore's wall is nearest in the bore.
+    A point outside the bore is equally far from the cylinder and the tube. In the bore, between the caps, the bore's
+    wall is nearest.
     """
     hollow = within(*frame.quadric(bore * bore * frame.top), Face.BORE)
     if not common_stretches([filled], hollow):
@@ -200,7 +200,7 @@ def _is_between_caps(frame: AxisFrame, time: Number) -> bool:
 
 
 def _with_cap(frame: AxisFrame, end: End) -> End:
-    """The end of a stretch between the caps; in a cap's plane it is the cap's, which owns its rims."""
+    """The end of a stretch between the caps; in a cap's plane its face is that cap, which owns its rims."""
     if _sign_at(end.time, frame.height, frame.rate) <= 0:
         return End(end.time, Face.CAP1)
     is_in_second = _sign_at(end.time, frame.height - frame.top, frame.rate) >= 0
@@ -208,7 +208,7 @@ def _with_cap(frame: AxisFrame, end: End) -> End:
 
 
 def _with_smooth_face(frame: AxisFrame, inner: list[Stretch], end: End) -> End:
-    """The end with the wall or cap that is nearest about its time, NONE if that may be a rim."""
+    """The end with the wall or cap that is nearest around its time, NONE if a rim may be nearest."""
     above, beyond = (_sign_at(end.time, height, frame.rate) for height in (frame.height, frame.height - frame.top))
     is_by_wall = above > 0 > beyond or (frame.rate == 0 and above >= 0 >= beyond)
     is_by_cap = above * beyond != 0 and any(_is_amid(stretch, end.time) for stretch in inner)
@@ -217,7 +217,7 @@ def _with_smooth_face(frame: AxisFrame, inner: list[Stretch], end: End) -> End:
 
 
 def _is_amid(stretch: Stretch, time: Number) -> bool:
-    """Whether a time is in a stretch and at none of its ends."""
+    """Whether a time is strictly inside a stretch."""
     near, far, _ = stretch
     return (near is None or near.time.compare(time) < 0) and (far is None or time.compare(far.time) < 0)
 
@@ -228,7 +228,7 @@ class GrownFrame:
 
     m: AxisProducts
     growth: int
-    end: Fraction  # beyond the ray, or no later t is inside
+    end: Fraction  # beyond the ray, or beyond all t inside
 
     def contacts(self) -> list[Contact]:
         """Where the line is inside each part, from 0 on."""
@@ -263,7 +263,7 @@ class GrownFrame:
         return found
 
     def face(self, t: Algebraic) -> Face:
-        """The face with the nearest place: beyond the caps' planes and in them the cap, rims included."""
+        """The face with the nearest place: beyond or in the plane of a cap, that cap, rims included."""
         if t.sign_of(self.m.below) >= 0:
             return Face.CAP1
         if t.sign_of(self.m.above) >= 0:

@@ -1,4 +1,4 @@
-"""Recorded states of a world, and queries in the past: one time a ray."""
+"""Recorded states of a world, and queries in the past, with a time for each ray."""
 
 from cylcollide.history.miss_explanation import MissExplanation
 from cylcollide.history.pose_history import PoseHistory

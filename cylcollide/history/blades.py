@@ -1,4 +1,4 @@
-"""Blades that are swept in the past, while limbs move: from arguments to results."""
+"""Sweeps of blades in the past, against moving limbs: from arguments to results."""
 
 from __future__ import annotations
 
@@ -13,7 +13,7 @@ from cylcollide._types import NO_LIMB
 from cylcollide.bvh.traverse import make_stack
 from cylcollide.history.requests import Protected, ProtectedSince, protected_by, repeated
 from cylcollide.history.rewound import RewoundLimbs, present_positions
-from cylcollide.history.sample_times import NO_TICK, Asked, OnOld, SampleTimes, one_or_each, sample_times
+from cylcollide.history.sample_times import NO_TICK, OnOld, RequestedTimes, SampleTimes, one_or_each, sample_times
 from cylcollide.history.ticks import Ring
 from cylcollide.process.threads import in_chunks
 from cylcollide.query.blades import RESOLUTION, SweepRequest, SweptHits, sweep_request
@@ -28,7 +28,7 @@ from cylcollide.runtime.memory import frozen
 from cylcollide.world.hit_world import HitWorld
 
 PastSweepRequest: TypeAlias = tuple[SweepRequest, tuple[ArrayLike, ArrayLike, OnOld], Protected]
-"""Blades, the times of their beginning and end and what times mean that are not kept, and the protected characters."""
+"""Blades; their begin and end times and `on_old`, the treatment of times not kept; and the protected characters."""
 
 
 def past_sweeps(
@@ -45,21 +45,21 @@ def past_sweeps(
     protected_since: ProtectedSince | None = None,
     **options: Unpack[Filters],
 ) -> PastSweepRequest:
-    """A request about capsules whose ends go straight while limbs move from t0 to t1; without t1 limbs stand still."""
+    """A request for capsules whose ends move straight while limbs move from t0 to t1; without t1 limbs stand still."""
     begins = repeated((p1, p2, to_p1, to_p2), ("p1", "p2", "to_p1", "to_p2"), (t0, t1), ("t0", "t1"))
     blades = sweep_request(begins, p2, to_p1, to_p2, radius, resolution=resolution, **options)
     return blades, (t0, t0 if t1 is None else t1, on_old), protected_by(protected_since)
 
 
 def past_sweep(world: HitWorld, ring: Ring, request: PastSweepRequest) -> SweptHits:
-    """What each blade touches first."""
+    """The first limb that each blade touches."""
     (ends, blades, resolution), (begin, end, on_old), _ = request
     n = len(blades.reach)
     t0, t1 = one_or_each(begin, "t0", n), one_or_each(end, "t1", n)
     row = validate.first_bad_row(t1 < t0)
     if row is not None:
         raise ValueError(f"t1: expected t1 >= t0, got {t1[row]} < {t0[row]} in row {row}; time does not run backwards")
-    asked: list[tuple[Asked, str]] = [((t0, None, None, on_old), "t0"), ((t1, None, None, on_old), "t1")]
+    asked: list[tuple[RequestedTimes, str]] = [((t0, None, None, on_old), "t0"), ((t1, None, None, on_old), "t1")]
     first, last = (sample_times(ring, n, times, name=name) for times, name in asked)
     pieces = _pieces(ring, request, first, last)
     swept, piece = missed_strokes(n), np.full(n, -1, np.int64)
@@ -85,7 +85,7 @@ def past_sweep(world: HitWorld, ring: Ring, request: PastSweepRequest) -> SweptH
 
 
 def _pieces(ring: Ring, request: PastSweepRequest, first: SampleTimes, last: SampleTimes) -> StrokePieces:
-    """The strokes, cut where ticks begin and where protection does; none of a stroke whose times are not kept."""
+    """The strokes, cut where a tick or a protection begins; no pieces for a stroke whose times are not kept."""
     begins, ((_, blades, _), _, (ids, since)) = ring.times, request
     rows: list[tuple[int, int, float, float, float, float, float]] = []
     kept = (first.tick != NO_TICK) & (last.tick != NO_TICK)
@@ -99,7 +99,7 @@ def _pieces(ring: Ring, request: PastSweepRequest, first: SampleTimes, last: Sam
             alpha = first.alpha.item(i) if low == t0 else (low - begins.item(k)) / span
             shares = ((low - t0) / (t1 - t0), (high - t0) / (t1 - t0)) if t1 > t0 else (0.0, 1.0)
             rows.append((i, k, *shares, (t1 - t0) / span, alpha, low))
-        if t0 < t1 == begins[b]:  # what comes, jumps or changes then
+        if t0 < t1 == begins[b]:  # limbs that appear, jump or change at t1
             rows.append((i, b, 1.0, 1.0, 0.0, 0.0, t1))
     table = np.array(rows).reshape(-1, 7)
     blade, tick = table[:, 0].astype(np.int64), table[:, 1].astype(np.int32)

@@ -1,7 +1,7 @@
 """Segments against past limbs of uncertain place and time.
 
 Around the time of a segment a limb moves by at most the sum of its bone's translation and turn from tick to tick. So an
-uncertain time is treated as an uncertain place: in each span of time in which no limb comes, leaves or jumps.
+uncertain time is treated as an uncertain place, in each span of time in which no limb appears, disappears or jumps.
 """
 
 from __future__ import annotations
@@ -29,10 +29,10 @@ from cylcollide.validate import NO_RADIUS
 from cylcollide.world.hit_world import HitWorld
 
 PAD = 2.0**-44
-"""Times the largest coordinate: far above the rounding of placed limbs."""
+"""Relative to the largest coordinate: far above the rounding of placed limbs."""
 
 PastDoubtRequest: TypeAlias = tuple[PastRequest, Float64Array]
-"""Segments as thick as limbs may be off in space, and how far these may be off in time, (n,)."""
+"""Segments whose radii are the uncertainty of limbs in space, and the uncertainty in time, (n,)."""
 
 
 def past_doubts(
@@ -44,13 +44,13 @@ def past_doubts(
     time_radius: ArrayLike = 0.0,
     **options: Unpack[PastOptions],
 ) -> PastDoubtRequest:
-    """A request about closed segments whose times are uncertain by `time_radius`, (n,) or one for all."""
+    """A request for closed segments whose times are uncertain by `time_radius`, (n,) or one for all."""
     past = past_segments(starts, ends, time, radius=radius, **options)
     return past, as_radii(time_radius, "time_radius", len(past[0].first))
 
 
 def past_doubt(world: HitWorld, ring: Ring, request: PastDoubtRequest) -> Doubts:
-    """The limbs that each segment may hit, if each limb is near a place that it has within `time_radius`."""
+    """The limbs that each segment may hit, if each limb is near one of its places within `time_radius`."""
     ((rays, _, protected), time_radius), radius = request, radii_of(request[0][0])
     past = Past(world, ring, request[0])
     times = past.times
@@ -68,7 +68,7 @@ def past_doubt(world: HitWorld, ring: Ring, request: PastDoubtRequest) -> Doubts
     limbs, (offsets, row) = Past(world, ring, (grown, spans.times, protected)).near()
     span = ray_of_each(offsets)
     reach = radius[span] + spans.motion(span, limbs._state_row)
-    is_far = ~(reach <= LARGEST_NUMBER)  # or no number: infinite motions of both signs
+    is_far = ~(reach <= LARGEST_NUMBER)  # true for NaN, too: infinite motions of both signs
     thick = np.where(is_far, 0.0, reach)
     hits = limbs.limbs().cast_segments(grown.first[span], grown.second[span], radius=thick)
     near = np.flatnonzero(hits.hit | hits.undecided | is_far)
@@ -79,7 +79,7 @@ def past_doubt(world: HitWorld, ring: Ring, request: PastDoubtRequest) -> Doubts
 
 
 def limbs_once(segment: Int64Array, limbs: RewoundLimbs, row: Int32Array, is_own: BoolArray) -> Int64Array:
-    """Of pairs of a segment and a limb, one of each limb, if possible of the segment's own moment; in order."""
+    """Indices of one pair for each segment and limb, preferably at the segment's own moment; in order."""
     first = np.argsort(~is_own, kind="stable")
     pairs = np.column_stack([segment, limbs.identity[row]])[first]
     once = first[distinct_rows(pairs)[0]]
@@ -87,10 +87,10 @@ def limbs_once(segment: Int64Array, limbs: RewoundLimbs, row: Int32Array, is_own
 
 
 class Spans:
-    """Spans of time around the moments of n segments; in none does a limb come, leave, jump or become protected.
+    """Spans of time around the moments of n segments, within which no limb appears, disappears, jumps or is protected.
 
-    `segment` (spans,): whose they are, ascending. `times`: when each is judged; `is_own`: whether that is the moment of
-    its segment; else it is when the span begins. `doubted` (n,): what may be open; others are judged at their moment.
+    `segment` (spans,): the segment of each span, ascending. `times`: the moment at which each is judged; `is_own`:
+    whether that is the moment of its segment, else the begin of the span. `doubted` (n,): segments that may be open.
     """
 
     def __init__(
@@ -105,7 +105,7 @@ class Spans:
         for since in protected[1].tolist():
             is_open |= (low < since) & (since <= high)
         self.is_open: BoolArray = is_open & doubted
-        """Whether a time is not kept, or some limb comes, leaves, jumps or changes layers or protection meanwhile."""
+        """Whether a time is not kept, or a limb appears, disappears, jumps, or changes layers or protection then."""
         whole = np.flatnonzero(~self.is_open & (times.tick != NO_TICK))
         parts, cuts = [np.column_stack([whole, low[whole], high[whole]])], np.append(begins[changes + 1], protected[1])
         for i in np.flatnonzero(self.is_open & (low <= begins[-1]) & (high >= begins[0])).tolist():
@@ -131,7 +131,7 @@ class Spans:
         """Upper bound of the motion of any limb, by span."""
 
     def motion(self, span: Int64Array, row: Int32Array) -> Float64Array:
-        """Upper bound of how far limbs, rows of ticks, get from their places at the moments of spans."""
+        """Upper bound of the distance of limbs, rows of ticks, from their places at the moments of spans."""
         sooner, later, pad = np.zeros((3, len(span)))
         for k, one in self._motions.items():
             some = np.flatnonzero((self._first[span] <= k) & (k < self._end[span]))
@@ -147,13 +147,13 @@ class Spans:
 
 
 def _share(motion: Motion, row: Int32Array | slice, share: Float64Array | float) -> Float64Array:
-    """How far limbs get in a share of a tick."""
+    """Upper bound of the distance that limbs move in a share of a tick."""
     turning = np.minimum(motion.turning[row] * share, motion.most_turning[row])
     return np.asarray((motion.straight[row] * share + turning) * MARGIN)
 
 
 def _ticks_within(begins: Float64Array, low: Float64Array, high: Float64Array) -> tuple[Int64Array, Int64Array]:
-    """The ticks from which limbs move during spans of time: the first one, and the one after the last."""
+    """The range of ticks whose motions overlap each span of time: the first, and the one after the last."""
     last = len(begins) - 1
     first, there = (np.clip(np.searchsorted(begins, time, "right") - 1, 0, last) for time in (low, high))
     end = np.minimum(np.where(high > begins[there], there + 1, there), last)

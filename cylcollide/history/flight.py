@@ -1,4 +1,4 @@
-"""Flying bullets: curves under gravity and drag as straight pieces, with a bound on their distance from the curve."""
+"""Trajectories under gravity and drag as straight pieces, with a bound on their distance from the curve."""
 
 from __future__ import annotations
 
@@ -18,28 +18,28 @@ from cylcollide.query.request import as_pairs
 from cylcollide.runtime.memory import frozen
 
 PIECES = 64
-"""Pieces of a flight whose step is not given: 4096 times as close to the curve as one straight line."""
+"""Pieces of a flight if no step is given: 4096 times as close to the curve as one straight line."""
 
 MOST_PIECES = 2**26
-"""Largest number of pieces of all flights of a call: they take five gigabytes."""
+"""Largest number of pieces of all flights of a call; they take 5 GB."""
 
 
 @dataclass(frozen=True, eq=False)
 class FlightPath(Record):
-    """Flights as p straight pieces: bullet by bullet, in the order of time. No array can be written."""
+    """Flights as p straight pieces: bullet by bullet, in the order of time. Arrays are read-only."""
 
     starts: Float64Array
-    """Where each piece begins, (p, 3)."""
+    """Start of each piece, (p, 3)."""
     ends: Float64Array
-    """Where it ends, (p, 3): bit for bit where the next one of the same bullet begins."""
+    """End of each piece, (p, 3): bit for bit the start of the next piece of the same bullet."""
     t0: Float64Array
-    """When it begins, (p,)."""
+    """Time at the start of each piece, (p,)."""
     t1: Float64Array
-    """When it ends, (p,): bit for bit when the next one of the same bullet begins."""
+    """Time at the end of each piece, (p,): bit for bit `t0` of the next piece of the same bullet."""
     bullet: Int32Array
     """Row of the bullet, (p,)."""
     error: Float64Array
-    """Bound, (p,), on the distance between the point of the piece and that of the curve at the same time."""
+    """Bound, (p,), on the distance between piece and curve at the same time."""
 
     def __len__(self) -> int:
         return len(self.error)
@@ -60,34 +60,34 @@ def flight(
     Parameters
     ----------
     starts
-        Where bullets are at `t0`, (..., 3) or one for all; n rows in C order.
+        Positions of bullets at `t0`, (..., 3) or one for all; n rows in C order.
     velocities
-        Their velocities there, lengths per time, (..., 3) or one for all.
+        Velocities at `t0`, lengths per time, (..., 3) or one for all.
     duration
-        How long each flies, above 0, (...) or one for all, as are `drag`, `step` and `t0`.
+        Duration of each flight, above 0, (...) or one for all, as are `drag`, `step` and `t0`.
     gravity
         Acceleration, (..., 3) or one for all.
     drag
-        The deceleration over the square of the speed, 1 / length, at least 0: half the density of
-        the air times drag coefficient times cross-section over mass.
+        The deceleration divided by the square of the speed, 1 / length, at least 0: 0.5 · density
+        of the air · drag coefficient · cross-section / mass.
     step
         The longest duration of a piece, up to rounding. A piece is at most acceleration · step² / 8
         away from the curve, so sqrt(8 · distance / acceleration) keeps it within a distance. By
-        default a 64th of the duration: pieces are then 4096 times closer to the curve than one
+        default 1/64 of the duration: pieces are then 4096 times closer to the curve than one
         straight line.
     t0
-        When bullets are at their starts.
+        Time of each bullet at its start.
 
     Returns
     -------
     FlightPath
-        Pieces of equal times, one at least for each bullet.
+        Pieces of equal duration, at least one for each bullet.
 
     Raises
     ------
     ValueError
         On numbers that are not accepted, a duration or step of 0, a drag below 0, more than 2²⁶
-        pieces, and flights that leave the accepted range or brake too fast for their step. The
+        pieces, and flights that leave the accepted range or decelerate too fast for their step. The
         message names the first row.
     """
     given: dict[str, Any] = {"starts": starts, "velocities": velocities, "duration": duration, "gravity": gravity}
@@ -136,7 +136,7 @@ def _gravity(values: ArrayLike, n: int) -> Float64Array:
 
 
 def _positive(values: ArrayLike, name: str, n: int) -> Float64Array:
-    """Times (n,) above 0, given as such or as one for all."""
+    """Times above 0 as (n,), given as (n,) or one for all."""
     times = validate.in_range(validate.per_row(values, name, n), name)
     row = validate.first_bad_row(times < SMALLEST_SIZE)
     if row is not None:
@@ -148,7 +148,7 @@ def _positive(values: ArrayLike, name: str, n: int) -> Float64Array:
 
 
 def _pieces(duration: Float64Array, longest: Float64Array) -> Int64Array:
-    """How many pieces each flight has, (n,)."""
+    """The number of pieces of each flight, (n,)."""
     pieces = np.maximum(1.0, np.ceil(duration / longest))
     if not pieces.sum() <= MOST_PIECES:
         row = int(pieces.argmax())
@@ -160,7 +160,7 @@ def _pieces(duration: Float64Array, longest: Float64Array) -> Int64Array:
 
 
 def _check_range(path: FlightPath) -> None:
-    """Raise ValueError for a flight that leaves the accepted range, or whose pieces take no time after rounding."""
+    """Raise ValueError for a flight that leaves the accepted range, or has pieces of duration 0 after rounding."""
     k = validate.first_bad_row(~(path.t1 > path.t0))
     if k is not None:
         raise ValueError(

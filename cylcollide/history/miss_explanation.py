@@ -1,4 +1,4 @@
-"""The explanation of a miss: its facts, in words and as a figure."""
+"""The explanation of a miss as data, text and a figure."""
 
 from __future__ import annotations
 
@@ -23,7 +23,7 @@ if TYPE_CHECKING:
     from matplotlib.figure import Figure
 
 INTERVALS_SHOWN = 3
-"""How many intervals are printed."""
+"""The number of intervals that are printed."""
 
 
 @dataclass(frozen=True, eq=False)
@@ -36,49 +36,49 @@ class MissExplanation(Record):
     """
 
     hit: bool
-    """Whether it hits after all; the limb is then the first one, and `gap` is 0."""
+    """Whether the segment hits after all; `limb` is then the first one, and `gap` is 0."""
     limb: int
     """The nearest limb, a row of `PoseHistory.limbs_at` of that time."""
     limb_name: str | None
     character: int
     static: int
-    """The static that it belongs to, -1 for none."""
+    """The static of the nearest limb, -1 for none."""
     hit_group: int
     """The hit group of the nearest limb."""
     gap: float
-    """Euclidean distance between segment and limb, right to `DISTANCE_BOUND` times the limb's size and distance."""
+    """Euclidean distance of segment and limb; error at most `DISTANCE_BOUND` times the limb's size and distance."""
     point: Float64Array
-    """The point of the limb nearest to the segment, (3,); of a hit, where it is."""
+    """The point of the limb nearest to the segment, (3,); for a hit, the hit point."""
     segment_point: Float64Array
     """The point of the segment nearest to the limb, (3,)."""
     fraction: float
-    """Its fraction of the segment."""
+    """The fraction of `segment_point` along the segment."""
     intervals: Float64Array
-    """When the same segment would have hit, within the kept time: begins and ends, (k, 2), ascending.
+    """The intervals of kept time in which the same segment would have hit: begins and ends, (k, 2), ascending.
 
-    It hits at both ends, and misses at the float64 next to them, unless that is outside of the kept time.
+    It hits at both ends, and misses at the next float64 outside of them, unless that is outside of the kept time.
     """
     resolution: float
     """The longest step between tested times; a shorter interval may have been missed."""
     asked_group: int | None
     """The requested hit group; None: any."""
     first: RayHit
-    """What the segment hits first at that time, of any group."""
+    """The first hit of the segment at that time, of any group."""
     start: Float64Array
     end: Float64Array
     time: float
     tick: int
     alpha: float
     ticks: Float64Array
-    """The times of all ticks that are kept."""
+    """The times of all kept ticks."""
     _group_names: Mapping[str, int] = field(repr=False)
     """Numbers of hit groups by name."""
     _limbs: Limbs = field(repr=False)
     """All limbs at that time."""
     _statics: Int32Array = field(repr=False)
-    """Handle of the static that each of them belongs to, -1 for none."""
-    _why_nothing: str = field(repr=False, default="")
-    """Why no limb is nearest: which ones cannot be hit."""
+    """Handle of the static of each limb, -1 for none."""
+    _exclusion_reasons: str = field(repr=False, default="")
+    """Why there is no nearest limb: the reasons for which limbs cannot be hit, with counts."""
 
     def __str__(self) -> str:
         begin, end = self.ticks[[0, -1]]
@@ -88,7 +88,7 @@ class MissExplanation(Record):
             verdict = f"hit after all: {self._name(self)} at {when}"
             where = f"{_place(self.point)}, at fraction {self.fraction:.4g} of the segment"
         elif self.limb == NO_LIMB:
-            verdict, where = f"miss: no limb{of_group} can be hit at {when}", self._why_nothing
+            verdict, where = f"miss: no limb{of_group} can be hit at {when}", self._exclusion_reasons
         else:
             limb = self._name(self)
             verdict = f"miss: {self.gap:.4g} beside {limb} at {when}"
@@ -118,7 +118,7 @@ class MissExplanation(Record):
         return f"{limb}{whose} (group {self._group(found.hit_group)})"
 
     def _when_it_hits(self) -> str:
-        """The intervals nearest to the time in words, in their order."""
+        """The intervals nearest to the time in words, ascending."""
         away = [max(begin - self.time, self.time - end, 0.0) for begin, end in self.intervals]
         near = sorted(np.argsort(away, kind="stable")[:INTERVALS_SHOWN].tolist())
         words = [
@@ -167,7 +167,7 @@ def _number(time: float) -> str:
 
 
 def _place(point: Float64Array) -> str:
-    """A point, to a ten-thousandth of its largest coordinate."""
+    """A point in words, rounded to about 1e-4 of its largest coordinate."""
     digits = 3 - frexp(float(np.abs(point).max()))[1] * 3 // 10
     return f"({', '.join(f'{round(x, digits) + 0.0:.6g}' for x in point.tolist())})"
 

@@ -1,6 +1,6 @@
 """Why a segment missed: the nearest limb at its time, and when the same segment would have hit.
 
-Times between ticks are tested in steps, and bisected where the answer changes.
+Times between ticks are tested in steps, and changes of the verdict are located by bisection.
 """
 
 from __future__ import annotations
@@ -25,25 +25,25 @@ from cylcollide.query.results import NO_HIT_GROUP
 from cylcollide.runtime.memory import frozen
 
 STEPS_OF_A_TICK = 4
-"""In how many steps the time between two ticks is searched, if no resolution is given."""
+"""The number of steps of the search between two ticks, if no resolution is given."""
 
 PARTS = 16
-"""Parts into which a bisection cuts a span of time: a batch of times costs little more than one."""
+"""Parts into which a bisection divides a span of time: a batch of times costs little more than one."""
 
 MOST_TIMES = 1_000_000
-"""How many times are searched at most."""
+"""Largest number of steps of a search."""
 
 TIMES_AT_ONCE = 10_000
-"""How many in one batch."""
+"""The number of times in one batch."""
 
 SIGN = np.uint64(1 << 63)
 
 Predicate: TypeAlias = Callable[[Float64Array], BoolArray]
-"""Whether it is so at each of these times, (n,)."""
+"""Whether a condition holds at each of the times, (n,)."""
 
 
 class MissOptions(TypedDict, total=False):
-    """Options of `PoseHistory.explain_miss`; they mean what they mean for queries."""
+    """Options of `PoseHistory.explain_miss`, with the same meaning as for queries."""
 
     mask: int
     ignore_character: int | None
@@ -52,7 +52,7 @@ class MissOptions(TypedDict, total=False):
 
 
 NOTHING = NearestLimb(NO_LIMB, np.inf, np.inf, frozen(np.full(3, np.nan)), frozen(np.full(3, np.nan)))
-"""The nearest limb where there is none."""
+"""The result if there is no nearest limb."""
 
 
 def explain_miss(
@@ -65,7 +65,7 @@ def explain_miss(
     group_names: Mapping[str, int],
     options: MissOptions,
 ) -> MissExplanation:
-    """The explanation of one segment, start and end (3,), at one time of a history that nothing changes meanwhile."""
+    """The explanation of one segment, start and end (3,), at one time; the history must not change meanwhile."""
     ends = (validate.vectors(start, "start", 1), validate.vectors(end, "end", 1))
     moment = float(validate.per_row(time, "time", 1)[0])
     asked = None if hit_group is None else group_number(hit_group, "hit_group", group_names)
@@ -116,17 +116,17 @@ def explain_miss(
         _group_names=group_names,
         _limbs=limbs,
         _statics=statics,
-        _why_nothing="" if known else _in_words(limbs, reasons),
+        _exclusion_reasons="" if known else _in_words(limbs, reasons),
     )
 
 
 def _of_group(chords: Chords, group: int | None) -> BoolArray:
-    """Which chords are in limbs of this group, None for any."""
+    """Whether each chord is in a limb of this group; None: any group."""
     return np.ones(len(chords), np.bool_) if group is None else np.asarray(chords.hit_group == group)
 
 
 def _judged_rows(limbs: Limbs, reasons: Mapping[str, BoolArray]) -> Int64Array:
-    """The rows of the limbs that nothing leaves out."""
+    """The rows of the limbs that no reason excludes."""
     out = np.zeros(len(limbs), np.bool_)
     for reason in reasons.values():
         out |= reason
@@ -134,7 +134,7 @@ def _judged_rows(limbs: Limbs, reasons: Mapping[str, BoolArray]) -> Int64Array:
 
 
 def _left_out(limbs: Limbs, group: int | None, time: float, options: MissOptions) -> dict[str, BoolArray]:
-    """Why limbs cannot be hit by a query with these options, and which ones."""
+    """The limbs that a query with these options cannot hit, (n,) for each reason."""
     ids, begins = protected_by(options["protected_since"])
     ignored, none = options["ignore_character"], np.zeros(len(limbs), np.bool_)
     return {
@@ -146,7 +146,7 @@ def _left_out(limbs: Limbs, group: int | None, time: float, options: MissOptions
 
 
 def _in_words(limbs: Limbs, reasons: Mapping[str, BoolArray]) -> str:
-    """Why none of the limbs can be hit; each limb counts by its first reason."""
+    """Why none of the limbs can be hit, in words; each limb is counted under its first reason."""
     parts, left = [], np.ones(len(limbs), np.bool_)
     for reason, which in reasons.items():
         if (left & which).any():
@@ -159,9 +159,9 @@ def _in_words(limbs: Limbs, reasons: Mapping[str, BoolArray]) -> str:
 
 
 def searched_times(ticks: Float64Array, resolution: float | None) -> Float64Array:
-    """All ticks, the last moment before each, and times between them, ascending, no farther apart than `resolution`.
+    """The times of all ticks, the float64 before each, and times between, ascending, at most `resolution` apart.
 
-    Limbs may jump at a tick, as after a teleport, so the last moment before each is searched, too.
+    Limbs may jump at a tick, as after a teleport, so the last float64 before each is searched, too.
     """
     before = np.nextafter(ticks[1:], -np.inf)
     span = np.diff(ticks)
@@ -175,17 +175,17 @@ def searched_times(ticks: Float64Array, resolution: float | None) -> Float64Arra
     return np.unique(np.concatenate([*between, ticks[-1:]]))
 
 
-def intervals(is_so: Predicate, times: Float64Array) -> Float64Array:
-    """The closed intervals (k, 2), ascending, in which a condition holds, as far as these ascending times show them.
+def intervals(holds: Predicate, times: Float64Array) -> Float64Array:
+    """The closed intervals (k, 2), ascending, in which a condition holds, found from samples at ascending times.
 
-    It holds at both ends of each interval, and not at the float64 beside an end, unless that is outside all times.
+    It holds at both ends of each interval, and not at the next float64 outside, unless that is outside all times.
     Intervals, and gaps, that are shorter than a step between two times may be missed.
     """
     batches = np.split(times, range(TIMES_AT_ONCE, len(times), TIMES_AT_ONCE))
-    so = np.concatenate([is_so(batch) for batch in batches])
+    so = np.concatenate([holds(batch) for batch in batches])
     change = np.flatnonzero(so[1:] != so[:-1])
     begins = so[change + 1]
-    ends = _ends(is_so, times[change], times[change + 1], begins)
+    ends = _ends(holds, times[change], times[change + 1], begins)
     first, last = ends[begins], ends[~begins]
     if so[0]:
         first = np.append(times[0], first)
@@ -194,17 +194,17 @@ def intervals(is_so: Predicate, times: Float64Array) -> Float64Array:
     return np.stack([first, last], axis=1)
 
 
-def _ends(is_so: Predicate, low: Float64Array, high: Float64Array, begins: BoolArray) -> Float64Array:
-    """Between `low` and `high`, (k,), the time at which it begins to be so, or the last one at which it still is."""
+def _ends(holds: Predicate, low: Float64Array, high: Float64Array, begins: BoolArray) -> Float64Array:
+    """Between `low` and `high`, (k,), the first time at which the condition holds, or the last if not `begins`."""
     a, b = _keys(low), _keys(high)
     row = np.arange(len(a))
     while (b - a > 1).any():
         step = np.maximum((b - a) // np.uint64(PARTS), np.uint64(1))
         key = np.minimum(a[:, None] + step[:, None] * np.arange(PARTS, dtype=np.uint64), b[:, None])
         key = np.append(key, b[:, None], axis=1)
-        inner = is_so(_times(key[:, 1:-1].ravel())).reshape(len(a), -1)
+        inner = holds(_times(key[:, 1:-1].ravel())).reshape(len(a), -1)
         so = np.concatenate([~begins[:, None], inner, begins[:, None]], axis=1)
-        # Where it begins, behind the last time at which it is not so; where it ends, before the first one.
+        # A begin lies after the last time at which the condition fails, an end before the first such time.
         last_not = PARTS - np.argmin(so[:, ::-1], axis=1)
         k = np.where(begins, last_not, np.argmin(so, axis=1) - 1)
         a, b = key[row, k], key[row, k + 1]
@@ -212,7 +212,7 @@ def _ends(is_so: Predicate, low: Float64Array, high: Float64Array, begins: BoolA
 
 
 def _keys(times: Float64Array) -> NDArray[np.uint64]:
-    """Integers in the order of the times; those of neighbours among float64 are one apart."""
+    """Integers in the order of the times; adjacent float64 have consecutive integers."""
     bits = times.view(np.uint64)
     return np.where(bits & SIGN, ~bits, bits | SIGN)
 

@@ -1,4 +1,4 @@
-"""How far the limbs of a tick get until the next one, and whether any leaves, comes or jumps there."""
+"""Bounds on the motion of limbs between two ticks, and whether any limb disappears, appears or jumps there."""
 
 from __future__ import annotations
 
@@ -22,14 +22,14 @@ class Motion(NamedTuple):
 
 
 def motion(ring: Ring, place: int) -> Motion:
-    """How far the limbs of the tick at a place get until the next one."""
+    """Bounds on the motion of the limbs of the tick at index `place` until the next one."""
     found = Motion(*np.empty((len(LimbMotion._fields), ring.ticks[place].structure.rows)))
     fill_motions(ring.recorded, place, *found)
     return found
 
 
 def is_settled(here: Tick, there: Tick) -> bool:
-    """Whether no limb leaves, comes, jumps or changes its layers from one tick to the next."""
+    """Whether no limb disappears, appears, jumps or changes its layers from one tick to the next."""
     structure = here.structure
     statics = structure.settled["next_row"] == STAYS
     bones = structure.settled["first_bone"][statics]

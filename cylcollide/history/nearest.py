@@ -10,7 +10,7 @@ from numpy.typing import ArrayLike
 from cylcollide._types import NO_LIMB
 from cylcollide.history.requests import PastOptions, Protected, in_the_past, protected_by, repeated
 from cylcollide.history.rewound import AtTimes
-from cylcollide.history.sample_times import Asked
+from cylcollide.history.sample_times import RequestedTimes
 from cylcollide.history.ticks import Ring
 from cylcollide.query.boxes import BoxRequest, box_request, overlaps_among
 from cylcollide.query.loops.columns import CompressedRows, chords_of_rays, find_rows, ray_of_each
@@ -20,8 +20,8 @@ from cylcollide.query.nearest import ClosestPoints, NearLimbs, resolve_nearest, 
 from cylcollide.query.overlaps import Overlaps
 from cylcollide.world.hit_world import HitWorld
 
-PastNearRequest: TypeAlias = tuple[NearRequest, Asked, Protected]
-"""Points and reaches, when each is judged, and the protected characters."""
+PastNearRequest: TypeAlias = tuple[NearRequest, RequestedTimes, Protected]
+"""Points and reaches; the time of each; and the protected characters."""
 
 
 def past_closest(
@@ -31,7 +31,7 @@ def past_closest(
     max_distance: ArrayLike = np.inf,
     **options: Unpack[PastOptions],
 ) -> PastNearRequest:
-    """A request about the limb nearest to each point (n, 3) at its time."""
+    """A request for the limb nearest to each point (n, 3) at its time."""
     asked, protected, others = in_the_past(time, options)
     places = repeated((points,), ("points",), asked[:3])
     return closest_request(places, max_distance=max_distance, **others), asked, protected_by(protected)
@@ -40,7 +40,7 @@ def past_closest(
 def past_within(
     points: ArrayLike, radius: ArrayLike, time: ArrayLike | None = None, **options: Unpack[PastOptions]
 ) -> PastNearRequest:
-    """A request about all limbs within a radius of each point (n, 3) at its time."""
+    """A request for all limbs within a radius of each point (n, 3) at its time."""
     asked, protected, others = in_the_past(time, options)
     places = repeated((points,), ("points",), asked[:3])
     return within_request(places, radius, **others), asked, protected_by(protected)
@@ -49,7 +49,7 @@ def past_within(
 def past_spheres(
     centers: ArrayLike, radii: ArrayLike, time: ArrayLike | None = None, **options: Unpack[PastOptions]
 ) -> PastNearRequest:
-    """A request about all limbs that balls touch at their times; centers (n, 3)."""
+    """A request for all limbs that balls touch at their times; centers (n, 3)."""
     asked, protected, others = in_the_past(time, options)
     places = repeated((centers,), ("centers",), asked[:3])
     return sphere_request(places, radii, **others), asked, protected_by(protected)
@@ -61,18 +61,18 @@ def past_boxes(
     half_extents: ArrayLike,
     time: ArrayLike | None = None,
     **options: Unpack[PastOptions],
-) -> tuple[BoxRequest, Asked, Protected]:
-    """A request about all limbs that boxes touch at their times."""
+) -> tuple[BoxRequest, RequestedTimes, Protected]:
+    """A request for all limbs that boxes touch at their times."""
     asked, protected, others = in_the_past(time, options)
     places = repeated((center, half_extents), ("center", "half_extents"), asked[:3])
     return box_request(places, orientation, half_extents, **others), asked, protected_by(protected)
 
 
 class PastNear(AtTimes):
-    """A request about limbs near points, and the ticks that it is judged by."""
+    """A request for limbs near points, with the ticks on which it is evaluated."""
 
     def __init__(self, world: HitWorld, ring: Ring, request: PastNearRequest) -> None:
-        """The request, judged by the ticks of a world; ValueError for times that are not kept."""
+        """`ring`: the recorded ticks; `world`: for present positions. ValueError for times that are not kept."""
         self.request, asked, protected = request
         super().__init__(world, ring, len(self.request.points), asked, protected)
 
@@ -107,7 +107,7 @@ class PastNear(AtTimes):
         return overlaps_among(limbs, boxes, (offsets, own))._rewound(self.times, self.present)
 
     def _within(self, shrinks: bool) -> CompressedRows:
-        """As `candidates`, rows of ticks; if it `shrinks`, those alone that may be the nearest."""
+        """Offsets and codes, 2 · row (+ 1 if undecided), of limbs within reach; `shrinks`: only possible nearest."""
         request, past = self.request, self.points(*self.request[:3])
 
         def task(begin: int, end: int) -> CompressedRows:

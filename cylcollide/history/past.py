@@ -1,4 +1,4 @@
-"""Rays in the past, and the limbs that they meet: as a world's snapshot for the present."""
+"""Evaluates rays against recorded limbs, each ray at its own time; the counterpart of a world's snapshot."""
 
 from functools import partial
 
@@ -14,7 +14,7 @@ from cylcollide.kernels.about_limb import TERMS
 from cylcollide.process.threads import in_chunks
 from cylcollide.query import exact_fallback
 from cylcollide.query.chords import Chords, chords_listed
-from cylcollide.query.clearance import CLEARED_AT_ONCE, considered_rows, fastest_corner
+from cylcollide.query.clearance import CLEARED_AT_ONCE, considered_rows, corner_speed_bound
 from cylcollide.query.closest import closest_recorded
 from cylcollide.query.hits import RayHits, named_columns
 from cylcollide.query.loops.chords import pieces_of_lists
@@ -31,10 +31,10 @@ from cylcollide.world.hit_world import HitWorld
 
 
 class Past(AtTimes):
-    """A request about the past, and the ticks that it is judged by: as `Snapshot` for the present."""
+    """A request in the past, with the ticks on which it is evaluated; the counterpart of `Snapshot`."""
 
     def __init__(self, world: HitWorld, ring: Ring, request: PastRequest) -> None:
-        """The request, judged by the ticks of a world; ValueError for times that are not kept."""
+        """`ring`: the recorded ticks; `world`: for present positions. ValueError for times that are not kept."""
         self.rays, asked, protected = request
         super().__init__(world, ring, len(self.rays.first), asked, protected)
 
@@ -48,7 +48,7 @@ class Past(AtTimes):
             undecided = np.flatnonzero(hits.undecided)
             offsets, near = self._near(undecided)
             open_ray, lists = undecided[ray_of_each(offsets)], (offsets, np.arange(len(near), dtype=np.int32))
-            few = self.limbs(open_ray, near)  # alone: no field may ever ask where the limbs of other hits were
+            few = self.limbs(open_ray, near)  # placed separately: limbs of other hits may never need to be placed
             candidates = partial(self._candidates, few, lists)
             resolved = exact_fallback.resolve_hits(read, few._table, rays.inside, candidates)
             ray, row = np.append(open_ray, hit), np.append(near, row)
@@ -63,7 +63,7 @@ class Past(AtTimes):
         return self.rays.batch
 
     def of_ray(self, i: int) -> tuple[LabelledLimbs, Int64Array]:
-        """All limbs at the moment of ray i, and those of them that it considers."""
+        """All limbs at the moment of ray i, and the rows of those that it considers."""
         place, (ids, since, time) = self.place[i : i + 1], self.protection
         known = place.item() != NO_TICK
         row = np.arange(self.ring.ticks[place.item()].structure.rows if known else 0, dtype=np.int32)
@@ -73,7 +73,7 @@ class Past(AtTimes):
         return placed, rows[~np.isin(placed._table.character[rows], ids[since <= time[i]])]
 
     def nearest(self, rows: Int64Array) -> Cleared:
-        """The limb that needs the least growth to touch each of these rays, a row of its tick; or OPEN."""
+        """The limb, a row of its tick, that needs the least growth to touch each of these rays; or OPEN."""
         batch, cleared, ring = self.batch, nothing_cleared(len(rows)), self.ring
         filters = PointFilters(batch.mask, batch.ignored)
         past = self.points(batch.rays.origin, NO_LIMIT, filters)
@@ -124,11 +124,11 @@ class Past(AtTimes):
         return axis_distances(points, limbs._table, limbs._kernel_rows, limb)
 
     def _candidates(self, limbs: RewoundLimbs, lists: CompressedRows, rays: Int64Array) -> CompressedRows:
-        """The pieces of the limbs on the list of each of these rays that it may hit."""
+        """The pieces that each of these rays may hit, of the limbs on its list."""
         return pieces_of_lists(batch_rows(self.rays.batch, rays), limbs._kernel_rows, 0, lists, False)
 
     def near(self) -> tuple[RewoundLimbs, CompressedRows]:
-        """The limbs that each ray may hit, placed for it alone, and the list of each ray."""
+        """The limbs that each ray may hit, placed separately for each ray, and the list of each ray."""
         self.rays.copy_checked(0, len(self.place))
         offsets, row = self._near(slice(None))
         return self.limbs(ray_of_each(offsets), row), (offsets, np.arange(len(row), dtype=np.int32))
@@ -140,7 +140,7 @@ class Past(AtTimes):
 
 
 def _fastest_corner(structure: Structure) -> float:
-    """`fastest_corner` at any time until the next tick: axes between recorded ends may be short."""
+    """Bound of `corner_speed_bound` until the next tick; inf if axes of tapered limbs by recorded ends may be short."""
     kind, numbers = structure.models.codes["kind"], structure.models.numbers
     by_ends = kind[structure.limb["model"][: structure.ends]]
-    return np.inf if (by_ends == int(Shape.TAPERED)).any() else fastest_corner(kind, numbers[:, :6], numbers[:, 6:])
+    return np.inf if (by_ends == int(Shape.TAPERED)).any() else corner_speed_bound(kind, numbers[:, :6], numbers[:, 6:])

@@ -35,7 +35,7 @@ if TYPE_CHECKING:
 
 
 class PoseHistory(PastQueries):
-    """The last states of a world, its ticks. Queries read ticks, never the present world.
+    """The last recorded states of a world, called ticks. Queries read ticks, never the present world.
 
     A query takes `time`, one or one per ray, or `tick` and `alpha`. Time t means the last tick k
     that is not after t, and alpha = (t - times[k]) / (times[k + 1] - times[k]). Between ticks,
@@ -43,10 +43,10 @@ class PoseHistory(PastQueries):
     is exact for the float64 numbers of `limbs_at` that time. A character that had no pose at tick k
     is not hit; its layers, rig and shapes are those of tick k.
 
-    Queries share these arguments with each other, besides those of the world: `on_old`, the
-    treatment of times and ticks that are not kept ("error": a ValueError that names the rows;
-    "clamp": the nearest kept time, marked in `clamped` of the result; "miss": nothing is hit);
-    `protected_since`, for each character the time from which on nothing hits it.
+    Queries share these arguments, besides those of the world's queries: `on_old`, the treatment of
+    times and ticks that are not kept ("error": a ValueError that names the rows; "clamp": the
+    nearest kept time, marked in `clamped` of the result; "miss": nothing is hit);
+    `protected_since`, for each character the time from which on it is not hit.
 
     Parameters
     ----------
@@ -55,9 +55,9 @@ class PoseHistory(PastQueries):
     ticks
         The number of ticks to keep.
     interpolate
-        "bones": positions linearly, orientations by normalised linear interpolation the short way.
-        "ends": ends of limbs, linearly; boxes keep the axes of tick k. Bare limbs are always
-        interpolated by their ends.
+        "bones": positions linearly, orientations by normalised linear interpolation (nlerp) the
+        short way. "ends": ends of limbs, linearly; boxes keep the axes of tick k. Bare limbs are
+        always interpolated by their ends.
     teleport_distance
         A character whose first bone moves farther in one tick keeps its place until the next
         tick; so does one that was posed with `teleport=True`.
@@ -102,16 +102,16 @@ class PoseHistory(PastQueries):
 
     @property
     def ticks(self) -> Int64Array:
-        """Numbers of the ticks that are kept, ascending."""
+        """Numbers of the kept ticks, ascending."""
         return np.array([tick.number for tick in self._kept_ticks], np.int64)
 
     @property
     def times(self) -> Float64Array:
-        """Their times."""
+        """Times of the kept ticks, ascending."""
         return np.array([tick.time for tick in self._kept_ticks])
 
     def record(self, time: float) -> int:
-        """Keep the present state of the world; returns the number of its tick, counted from 0.
+        """Record the present state of the world; returns the number of its tick, counted from 0.
 
         Raises
         ------
@@ -119,14 +119,14 @@ class PoseHistory(PastQueries):
             If the time is not finite, or not after that of the last tick.
         """
         moment = float(validate.in_range(validate.per_row(time, "time", 1), "time")[0])
-        observed = bool(self._recording.observers)  # then the world must not change before the tick is reported
+        observed = bool(self._recording.observers)  # then the world must not change before observers are notified
         with self._recording.changing(), self._world._lock() if observed else nullcontext():
             ring = self._ring
             if ring is not None and moment <= ring.ticks[-1].time:
                 raise ValueError(f"time: expected more than {ring.ticks[-1].time}, that of the last tick, got {moment}")
             number = 0 if ring is None else ring.last + 1
             self._keep(self._world.snapshot(), number, moment)
-            self._recording.tell("record", time=moment, number=number)
+            self._recording.notify("record", time=moment, number=number)
             return number
 
     def _keep(self, state: Snapshot, number: int, time: float) -> None:
@@ -155,7 +155,7 @@ class PoseHistory(PastQueries):
         resolution: float | None = None,
         **options: Unpack[MissOptions],
     ) -> MissExplanation:
-        """Why a segment missed at a time: the nearest limb, by how much, and when it would have hit.
+        """Why a segment missed at a time: the nearest limb, the gap, and when it would have hit.
 
         Parameters
         ----------
@@ -166,19 +166,19 @@ class PoseHistory(PastQueries):
         hit_group
             Only limbs of this group, by name or number, even behind others; None: all.
         resolution
-            The longest step of the search for hits at other kept times; None: a quarter of each
-            tick. Beginning and end of each interval found are exact.
+            The longest step of the search for hits at other kept times; None: 1/4 of each tick.
+            Begin and end of each interval that is found are exact.
         mask, ignore_character, protected_since, threads
             As in queries.
 
         Raises
         ------
         ValueError
-            As queries do; also on a group that no rig of the world names, and a resolution that is
+            As in queries; also on a group that no rig of the world names, and a resolution that is
             not positive or needs more than a million steps.
         """
         groups = self._world.snapshot()._group_names
-        # The copy keeps the present ticks while this history records more.
+        # The copy keeps the present ticks if this history records more meanwhile.
         return misses.explain_miss(copy(self), start, end, time, hit_group, resolution, groups, options)
 
     def plot(
@@ -191,7 +191,7 @@ class PoseHistory(PastQueries):
         ignore_character: int | None = None,
         unit: str = "m",
     ) -> Figure:
-        """A figure of the limbs at a time (filled) and now (dashed); as `HitWorld.plot`.
+        """A figure of the limbs at a time (filled) and at present (dashed); as `HitWorld.plot`.
 
         Raises
         ------
@@ -214,5 +214,5 @@ class PoseHistory(PastQueries):
         return shot_figure("PoseHistory.plot", scene, drawn, title, path, unit, focus, now.limbs)
 
     def view(self, *, up: str = "auto", port: int = PORT, open_browser: bool = True) -> Any:
-        """Show all ticks that are kept in the browser; as `HitWorld.view`."""
+        """Show all kept ticks in the browser; as `HitWorld.view`."""
         return viewer_of(self, up, port, open_browser)

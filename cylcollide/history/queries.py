@@ -1,4 +1,4 @@
-"""The queries of a `PoseHistory`: those of a world, each ray at its own time, and those about flying bullets."""
+"""The queries of a `PoseHistory`: those of a world, with a time for each ray, and those for flying bullets."""
 
 from __future__ import annotations
 
@@ -27,7 +27,7 @@ from cylcollide.history.requests import (
     past_segments,
 )
 from cylcollide.history.rewound import all_limbs
-from cylcollide.history.sample_times import Asked, sample_times
+from cylcollide.history.sample_times import RequestedTimes, sample_times
 from cylcollide.history.ticks import Ring
 from cylcollide.limbs.limbs import Limbs
 from cylcollide.process.signatures import Shown
@@ -45,22 +45,22 @@ from cylcollide.world.observers import ChangeLock, JudgedCall
 
 
 class PastQueries(metaclass=Shown):
-    """The queries of a history: as those of a world, with a time for each ray."""
+    """The queries of a history: those of a world, with a time for each ray."""
 
     _world: HitWorld
     _recording: ChangeLock
 
     @abstractmethod
     def _kept(self) -> Ring:
-        """The ticks that are kept, one at least."""
+        """The kept ticks; ValueError if there are none."""
 
     @property
     @abstractmethod
     def times(self) -> Float64Array:
-        """Times of the ticks that are kept, ascending."""
+        """Times of the kept ticks, ascending."""
 
     def limbs_at(self, time: float | None = None, *, tick: int | None = None, alpha: float | None = None) -> Limbs:
-        """The limbs that a query at that time judges, in the order of its rows."""
+        """The limbs that a query at that time tests, in the order of its rows."""
         ring = self._kept()
         times = sample_times(ring, 1, (time, tick, alpha, "error"), has_on_old=False)
         return all_limbs(ring, int(times.tick[0]), float(times.alpha[0])).limbs()
@@ -127,27 +127,25 @@ class PastQueries(metaclass=Shown):
 
     @arguments_of(past_doubts)
     def doubt_segments(self, request: PastDoubtRequest) -> Doubts:
-        """Whether each closed segment hits any limb, if limbs may be elsewhere, at its time.
+        """Whether each closed segment hits any limb, if the place and time of limbs are uncertain.
 
-        As `HitWorld.doubt_segments`.
-
-        Each limb may be anywhere within `radius` of a place that it has in [time - time_radius,
-        time + time_radius]. DEPENDS if not all of that time is kept, or if any limb appears,
-        disappears, jumps, or changes its layers or protection in it.
+        As `HitWorld.doubt_segments`. Each limb may be anywhere within `radius` of its places in
+        [time - time_radius, time + time_radius]. DEPENDS if not all of that time is kept, or if
+        any limb appears, disappears, jumps, or changes its layers or protection in it.
         """
         return past_doubt(self._world, self._kept(), request)
 
     @arguments_of(past_sweeps)
     def sweep_capsules(self, request: PastSweepRequest) -> SweptHits:
-        """What each blade touches first while limbs move from t0 to t1; as `HitWorld.sweep_capsules`.
+        """The first limb that each blade touches, while limbs move from t0 to t1.
 
-        Times are one for all or (n,), t1 not before t0. Without t1 limbs stand still where they
-        were at t0.
+        As `HitWorld.sweep_capsules`. Times are one for all or (n,), t1 not before t0. Without t1
+        limbs stand still at their places at t0.
         """
         return past_sweep(self._world, self._kept(), request)
 
     @arguments_of(past_boxes)
-    def overlap_boxes(self, request: tuple[BoxRequest, Asked, Protected]) -> Overlaps:
+    def overlap_boxes(self, request: tuple[BoxRequest, RequestedTimes, Protected]) -> Overlaps:
         """All limbs that each box touches or overlaps at its time; as `HitWorld.overlap_boxes`."""
         boxes, asked, protected = request
         return PastNear(self._world, self._kept(), (boxes[0], asked, protected)).touching(boxes)
@@ -158,7 +156,7 @@ class PastQueries(metaclass=Shown):
         return self._past(request).overlaps()
 
     def _past(self, request: PastRequest) -> Past:
-        """The limbs that a request is about."""
+        """A request with the kept ticks."""
         return Past(self._world, self._kept(), request)
 
     def _judge(self, request: PastRequest, shots: ShotRequest) -> Judged:
@@ -166,7 +164,7 @@ class PastQueries(metaclass=Shown):
         rows = shots.weapons.rows(ring.ticks[-1].roster.groups)
         judged = judge_flight(Past(self._world, ring, request).chords(), shots, rows)
         for observer in self._recording.observers:
-            observer._tell_shots(JudgedCall(shots, judged, ring=ring, past=request[1:]))
+            observer._record_shots(JudgedCall(shots, judged, ring=ring, past=request[1:]))
         return judged
 
     def _before_shots(self) -> Self:
@@ -179,19 +177,19 @@ class PastQueries(metaclass=Shown):
         """The limb that each flying bullet hits first, and when; limbs move while it flies.
 
         A bullet flies straight from its start at time `t0` to its end at `t1`. The ends of limbs
-        move on straight lines from each tick to the next, whatever `interpolate` says. First
+        move on straight lines from each tick to the next, regardless of `interpolate`. First
         contacts and their order are those of real arithmetic on these numbers. Boxes are as in
-        `limbs_at`; contacts with them are bounded. A fast limb that crosses the bullet's way
+        `limbs_at`; contacts with them are bounded. A fast limb that crosses the bullet's path
         between ticks is hit.
 
         Parameters
         ----------
         starts, ends
-            Where each bullet begins and ends, (n, 3) each or one for all. Or only a path that
-            `flight` has made: a row of the result is then one of its bullets, with the first
-            contact over its pieces.
+            Start and end of each bullet, (n, 3) each or one for all. Or only a path returned by
+            `flight`: a row of the result is then one of its bullets, with the first contact over
+            its pieces.
         t0, t1
-            When, (n,) or one for all; t1 >= t0. With t1 = t0 it is a ray.
+            Times at start and end, (n,) or one for all; t1 >= t0. With t1 = t0 it is a ray.
         target_t0, target_t1
             The targets' time at the bullet's start and end, linear between them; (n,) or one for
             all, for a path one per piece. By default t0 and t1.
@@ -202,7 +200,7 @@ class PastQueries(metaclass=Shown):
         on_old
             The treatment of targets' times that are not kept. "error": a ValueError that names the
             first row. "clamp": `target_t0` and `target_t1` each become the nearest kept time, and
-            `clamped` says so. "miss": such a bullet, or piece of a path, hits nothing.
+            `clamped` is True. "miss": such a bullet, or piece of a path, hits nothing.
         resolution
             The share of a tick to which contacts with boxes are bounded; others are `undecided`.
         threads
@@ -211,6 +209,6 @@ class PastQueries(metaclass=Shown):
         Raises
         ------
         ValueError
-            For numbers, shapes and times that are not accepted, with the first bad row.
+            For numbers, shapes and times that are not accepted; the message names the first row.
         """
         return first_contacts(request(self._kept()), self._world)

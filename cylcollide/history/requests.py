@@ -1,4 +1,4 @@
-"""Requests about the past: rays or points, when each is judged, and which characters are protected."""
+"""Requests in the past: rays or points, the time of each, and the protected characters."""
 
 from __future__ import annotations
 
@@ -11,22 +11,22 @@ from numpy.typing import ArrayLike
 from cylcollide import validate
 from cylcollide._types import Float64Array, Int64Array
 from cylcollide.characters.judge import Policies, ShotRequest
-from cylcollide.history.sample_times import Asked, OnOld, SampleTimes, count
+from cylcollide.history.sample_times import OnOld, RequestedTimes, SampleTimes, count
 from cylcollide.query.near_requests import rows_together
 from cylcollide.query.overlaps import capsule_request
 from cylcollide.query.request import CastOptions, Filters, RayRequest, ray_request, segment_request
 from cylcollide.runtime import memory
 
 ProtectedSince: TypeAlias = Mapping[int, float]
-"""Maps characters to the time from which they are not hit."""
+"""Maps characters to the time from which on they are not hit."""
 
 Protected: TypeAlias = tuple[Int64Array, Float64Array]
-"""Characters, ascending, and the time from which each is not hit; (k,) each."""
+"""Characters, ascending, and the time from which on each is not hit; (k,) each."""
 
 NOBODY: Protected = np.empty(0, np.int64), np.empty(0)
 
-PastRequest: TypeAlias = tuple[RayRequest, Asked | SampleTimes, Protected]
-"""Rays, or points as segments without length; when each is judged; and the protected characters."""
+PastRequest: TypeAlias = tuple[RayRequest, RequestedTimes | SampleTimes, Protected]
+"""Rays, or points as segments of length 0; the time of each; and the protected characters."""
 
 
 class Moments(TypedDict, total=False):
@@ -39,17 +39,17 @@ class Moments(TypedDict, total=False):
 
 
 class PastOptions(Moments, Filters, total=False):
-    """Those, and the options of all queries."""
+    """Options of all queries in the past, and those of all queries."""
 
 
 class PastCastOptions(Moments, CastOptions, total=False):
-    """Those, and the options of queries about rays."""
+    """Options of all queries in the past, and those of ray queries."""
 
 
 def in_the_past(
     time: ArrayLike | None, options: PastOptions | PastCastOptions
-) -> tuple[Asked, ProtectedSince | None, dict[str, Any]]:
-    """When each ray or point is judged, and which characters are protected; takes both out of the options."""
+) -> tuple[RequestedTimes, ProtectedSince | None, dict[str, Any]]:
+    """The time of each ray or point, and the protected characters, removed from the options; and other options."""
     others: Any = options
     tick, alpha, on_old = others.pop("tick", None), others.pop("alpha", None), others.pop("on_old", "error")
     return (time, tick, alpha, on_old), others.pop("protected_since", None), others
@@ -58,7 +58,7 @@ def in_the_past(
 def past_segments(
     starts: ArrayLike, ends: ArrayLike, time: ArrayLike | None = None, **options: Unpack[PastCastOptions]
 ) -> PastRequest:
-    """A request about closed segments at times; a single segment is repeated for all times."""
+    """A request for closed segments at times; a single segment is repeated for all times."""
     asked, protected, others = in_the_past(time, options)
     first = repeated((starts, ends), ("starts", "ends"), asked[:3])
     return segment_request(first, ends, **others), asked, protected_by(protected)
@@ -72,7 +72,7 @@ def past_rays(
     max_distance: ArrayLike = np.inf,
     **options: Unpack[PastCastOptions],
 ) -> PastRequest:
-    """A request about rays at times, as `past_segments`."""
+    """A request for rays at times, as `past_segments`."""
     asked, protected, others = in_the_past(time, options)
     first = repeated((origins, directions), ("origins", "directions"), asked[:3])
     rays = ray_request(first, directions, max_distance=max_distance, **others)
@@ -89,7 +89,7 @@ def past_segment_shots(
     shot: ArrayLike | None = None,
     **options: Unpack[PastCastOptions],
 ) -> tuple[PastRequest, ShotRequest]:
-    """A request about shots along closed segments at times."""
+    """A request for shots along closed segments at times."""
     past = past_segments(starts, ends, time, **options)
     return past, ShotRequest.of(past[0], policy, energy, shot)
 
@@ -105,13 +105,13 @@ def past_ray_shots(
     shot: ArrayLike | None = None,
     **options: Unpack[PastCastOptions],
 ) -> tuple[PastRequest, ShotRequest]:
-    """A request about shots along rays at times."""
+    """A request for shots along rays at times."""
     past = past_rays(origins, directions, time, max_distance=max_distance, **options)
     return past, ShotRequest.of(past[0], policy, energy, shot)
 
 
 def past_points(points: ArrayLike, time: ArrayLike | None = None, **options: Unpack[PastOptions]) -> PastRequest:
-    """A request about points (n, 3) at times."""
+    """A request for points (n, 3) at times."""
     asked, protected, others = in_the_past(time, options)
     places = validate.as_vectors(repeated((points,), ("points",), asked[:3]), "points")
     return RayRequest(places, places, True, validate.NO_LIMIT, "hit", **others), asked, protected_by(protected)
@@ -120,7 +120,7 @@ def past_points(points: ArrayLike, time: ArrayLike | None = None, **options: Unp
 def past_capsules(
     p1: ArrayLike, p2: ArrayLike, radii: ArrayLike, time: ArrayLike | None = None, **options: Unpack[PastOptions]
 ) -> PastRequest:
-    """A request about capsules from p1 to p2, (n, 3) each, at times."""
+    """A request for capsules from p1 to p2, (n, 3) each, at times."""
     asked, protected, others = in_the_past(time, options)
     first = repeated((p1, p2), ("p1", "p2"), asked[:3])
     return capsule_request(first, p2, radii, **others), asked, protected_by(protected)
@@ -132,7 +132,7 @@ def repeated(
     times: tuple[Any, ...],
     time_names: tuple[str, ...] = ("time", "tick", "alpha"),
 ) -> ArrayLike:
-    """The first of these vectors of rays, points or blades; that of a single one is repeated, once per time."""
+    """The first of `vectors`, of rays, points or blades; a single ray, point or blade is repeated, once per time."""
     given = rows_together(*map(count, times, time_names))
     if given != 1 and all(len(validate.as_vectors(*one)) == 1 for one in zip(vectors, names, strict=True)):
         return memory.copies_of(validate.as_vectors(vectors[0], names[0]), given)
@@ -140,7 +140,7 @@ def repeated(
 
 
 def protected_by(since: ProtectedSince | None) -> Protected:
-    """Which characters the option `protected_since` protects."""
+    """The checked characters and times of the option `protected_since`."""
     if since is None:
         return NOBODY
     if not isinstance(since, Mapping):

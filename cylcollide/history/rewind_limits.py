@@ -1,4 +1,4 @@
-"""Which times of clients a server admits."""
+"""Limits on the client times that a server admits."""
 
 from __future__ import annotations
 
@@ -21,38 +21,37 @@ class Admission(IntEnum):
     """How a claimed time was treated."""
 
     CLAIMED = 0
-    """It is admitted as it was claimed."""
+    """Admitted as claimed."""
     DISAGREES = 1
-    """It is too far from the server's estimate, which is admitted in its place."""
+    """Too far from the server's estimate, which is admitted instead."""
     TOO_OLD = 2
-    """It is farther back than is allowed: the earliest time that is allowed is admitted."""
+    """Farther back than allowed: the earliest allowed time is admitted."""
     TOO_NEW = 3
-    """It is farther ahead than is allowed: the latest time that is allowed is admitted."""
+    """Farther ahead than allowed: the latest allowed time is admitted."""
 
 
 @of_arrays
 class Admitted(NamedTuple):
-    """The times at which shots are judged, and why; (n,) each."""
+    """The times at which shots are judged, and the reasons; (n,) each."""
 
     times: Float64Array
     reasons: NDArray[np.int8]
-    """`Admission` of each."""
+    """`Admission` of each time."""
 
 
 @dataclass(frozen=True)
 class RewindLimits(metaclass=Shown):
     """How far a client's time may be from the server's, in the unit of all times.
 
-    Source allows one second back and 0.2 s of disagreement with its own estimate; Overwatch a
-    quarter of a second.
+    Source allows 1 s back and 0.2 s of disagreement with its own estimate; Overwatch allows 0.25 s.
     """
 
     most_back: float
-    """How long ago a shot may be judged, at least 0."""
+    """Largest time before now, at least 0."""
     most_ahead: float = 0.0
-    """How far ahead of now, at least 0."""
+    """Largest time after now, at least 0."""
     most_disagreement: float = np.inf
-    """How far a claim may be from the estimate, at least 0; where it is farther, the estimate counts."""
+    """Largest difference of a claim from the estimate, at least 0; beyond it the estimate is used."""
 
     def __post_init__(self) -> None:
         for name in ("most_back", "most_ahead", "most_disagreement"):
@@ -66,13 +65,13 @@ class RewindLimits(metaclass=Shown):
         claimed
             The times that clients claim, (n,) or one.
         estimate
-            The server's own estimates of them, (n,) or one for all; see `estimate_time` and
+            The server's estimates of these times, (n,) or one for all; see `estimate_time` and
             `ViewClock`.
         now
             The server's time, (n,) or one for all.
         bound
-            How far each claim may be from its estimate, at least 0, (n,) or one for all. It counts
-            where it is less than `most_disagreement`; see `ViewClock.estimate`.
+            Largest difference of each claim from its estimate, at least 0, (n,) or one for all. The
+            smaller of it and `most_disagreement` applies; see `ViewClock.estimate`.
 
         Raises
         ------
@@ -105,7 +104,7 @@ def _bounds(values: ArrayLike, n: int) -> Float64Array:
 
 
 def estimate_time(now: ArrayLike, round_trip: ArrayLike, buffer: ArrayLike) -> Float64Array:
-    """The time that a client saw when it sent the message that arrives now: now - round_trip - buffer.
+    """The time that a client displayed when it sent a message: now - round_trip - buffer.
 
     The client sent the message at now - up. Its newest state then dated from now - up - down, since
     a state takes `down` to arrive. The client drew `buffer` behind that state. Only the sum of up
@@ -123,7 +122,7 @@ def estimate_time(now: ArrayLike, round_trip: ArrayLike, buffer: ArrayLike) -> F
     now
         When the message arrives, in the server's clock, (n,) or one.
     round_trip
-        How long a message takes to the client and back, at least 0, (n,) or one for all.
+        Travel time of a message to the client and back, at least 0, (n,) or one for all.
     buffer
         How far the client draws behind its newest state (its interpolation delay), at least 0, (n,)
         or one for all.

@@ -1,4 +1,4 @@
-"""Limbs of the past, each where it was at the time of a ray; and where places on them are now."""
+"""Limbs of the past, each at its place at the time of a ray; and the present positions of points on limbs."""
 
 from __future__ import annotations
 
@@ -12,7 +12,7 @@ from cylcollide._types import Float64Array, Int8Array, Int32Array, Int64Array
 from cylcollide.bvh.traverse import Stack, make_stack
 from cylcollide.characters.quaternions import normalised, rotated
 from cylcollide.history.requests import Protected
-from cylcollide.history.sample_times import Asked, SampleTimes, placed_times
+from cylcollide.history.sample_times import RequestedTimes, SampleTimes, placed_times
 from cylcollide.history.ticks import NOBODY, Ring, Structure
 from cylcollide.kernels.limb_table import BOX_AXES, CENTRE, P1, P2, ROW, LimbRows, LimbTable
 from cylcollide.limbs.limbs import Limbs
@@ -29,12 +29,12 @@ from cylcollide.world.layout import index_among
 
 
 class RewoundLimbs:
-    """Limbs at moments: n places of ticks in the ring, how far each is past its tick, 0 to 1, and a row of its state.
+    """N limbs at moments, given by the index of a tick in the ring, alpha, 0 to 1, and a row of the tick's state.
 
     Results read them like a state; `_state_row` has their rows in the states of their ticks.
 
-    A limb without an axis at its time, such as one whose ends swap places, is in no layer: it is not hit. The same
-    holds for the limbs of a character that is beyond the accepted range between two ticks.
+    A limb whose axis vanishes at its time, such as one whose ends swap places, is in no layer: it is not hit. Nor are
+    the limbs of a character that is beyond the accepted range between two ticks.
     """
 
     def __init__(self, ring: Ring, place: Int32Array, alpha: Float64Array, row: Int32Array) -> None:
@@ -42,7 +42,7 @@ class RewoundLimbs:
 
     @cached_property
     def _kernel_rows(self) -> LimbRows:
-        """What loops read of the limbs."""
+        """The columns that loops read."""
         n = len(self._state_row)
         shape, character, mask = np.empty(n, np.int8), np.empty(n, np.int32), np.empty(n, np.uint32)
         placed = LimbRows(shape, character, mask, memory.rows((n, ROW)), 0)
@@ -51,7 +51,7 @@ class RewoundLimbs:
 
     @cached_property
     def _parts(self) -> list[tuple[Structure, Any, Int32Array]]:
-        """The structures of the ticks, the limbs of each, and their rows."""
+        """The distinct structures of the ticks, the indices of the limbs of each, and their rows."""
         structures = [tick.structure for tick in self._ring.ticks]
         distinct = list({id(one): one for one in structures}.values())
         if len(distinct) == 1:
@@ -62,7 +62,7 @@ class RewoundLimbs:
         return [(one, own, self._state_row[own]) for one, own in zip(distinct, of_each, strict=True)]
 
     def column(self, name: str, *field: str) -> NDArray[Any]:
-        """A column of the models, by limb; or one field of it."""
+        """A column of the models, or one field of it, for each limb."""
         parts = [(getattr(one.models, name), own, one.limb["model"][row]) for one, own, row in self._parts]
         parts = [(values[field[0]] if field else values, own, model) for values, own, model in parts]
         column = np.empty((len(self._state_row), *parts[0][0].shape[1:]), parts[0][0].dtype)
@@ -85,7 +85,7 @@ class RewoundLimbs:
 
     @cached_property
     def _labels(self) -> RowLabels:
-        """Names, hit groups and bones of the limbs; where ends are interpolated, transforms of statics alone."""
+        """Names, hit groups and bones of the limbs; if ends are interpolated, only statics have transforms."""
         n, row = len(self._state_row), self._state_row
         bone, static = self.column("codes", "bone").astype(np.int32), np.full(n, NO_STATIC, np.int32)
         for one, own, rows in self._parts:
@@ -101,7 +101,7 @@ class RewoundLimbs:
 
     @property
     def identity(self) -> Int64Array:
-        """Which limb each is, the same in all ticks: static, character, and number among its limbs; (limbs, 3)."""
+        """A key of each limb, equal in all ticks: static, character, and number among its limbs; (limbs, 3)."""
         found = np.empty((len(self._state_row), 3), np.int64)
         for one, own, row in self._parts:
             owner = one.limb["owner"][row]
@@ -111,39 +111,41 @@ class RewoundLimbs:
         return found
 
     def limbs(self) -> Limbs:
-        """All of them."""
+        """The limbs as `Limbs`."""
         return Limbs(self._table, self._labels.hit_group, tuple(self._labels.names.tolist()))
 
     def _scene(self, tick: int, alpha: float) -> Scene:
-        """All limbs that there were at another moment, as pictures show them."""
+        """All limbs at another moment, for pictures."""
         whole = all_limbs(self._ring, tick, alpha)
         return Scene(whole.limbs(), whole._labels.static)
 
 
 class AtTimes:
-    """N rays or points, each at its own time: the ticks that it is judged by, and limbs as they were then."""
+    """N rays or points, each at its own time, with their ticks and the limbs at these times."""
 
-    def __init__(self, world: HitWorld, ring: Ring, n: int, asked: Asked | SampleTimes, protected: Protected) -> None:
-        """Judged by the ticks of a world; ValueError for times that are not kept."""
+    def __init__(
+        self, world: HitWorld, ring: Ring, n: int, asked: RequestedTimes | SampleTimes, protected: Protected
+    ) -> None:
+        """`ring`: the recorded ticks; `world`: for present positions. ValueError for times that are not kept."""
         self.ring, self.present = ring, partial(present_positions, world)
         self.times, self.place = placed_times(ring, n, asked)
         self.protection = Protection(*protected, self.times.time)
 
     def protected(self, rows: Int64Array | slice) -> Protection:
-        """Who is not hit, for some of the rays."""
+        """The protected characters, for some of the rays."""
         return self.protection._replace(time=self.times.time[rows])
 
     def points(self, points: Float64Array, reach: Float64Array, filters: PointFilters) -> PastPoints:
-        """Points at these times, as loops read them."""
+        """Points at these times, in the form that loops read."""
         moments = self.ring.recorded, self.place, self.times.alpha, self.protection
         return PastPoints(points, reach, filters, *moments)
 
     def memory(self) -> tuple[Stack, LimbRows]:
-        """Of loops over `points`."""
+        """Scratch memory for loops over `points`."""
         return make_stack(self.ring.deepest_tree), one_row()
 
     def limbs(self, which: Int64Array, row: Int32Array) -> RewoundLimbs:
-        """Rows of ticks, each where it was at the moment of its ray."""
+        """Rows of ticks, each limb at the moment of its ray."""
         return RewoundLimbs(self.ring, self.place[which], self.times.alpha[which], row)
 
 
@@ -157,13 +159,13 @@ def all_limbs(ring: Ring, tick: int, alpha: float) -> RewoundLimbs:
 # Now ------------------------------------------------------------------------------------------------------------------
 
 OPPOSITE = 2.0**-26
-"""If the sum of two unit vectors is shorter, the plane of their shortest turn is unknown."""
+"""If the sum of two unit vectors is shorter, the plane of the shortest rotation between them is undetermined."""
 
 
 def present_positions(
     world: HitWorld, places: LimbFields, position: Float64Array, row: Int32Array, judged: LimbTable
 ) -> Float64Array:
-    """Where positions (n, 3) of a result are now, on the limbs in these rows of the table that was judged.
+    """Positions (n, 3) of a result, moved with their limbs to the present; `row`: of the table that was judged.
 
     nan for misses, and for characters and statics that are gone.
     """
@@ -192,10 +194,10 @@ def present_positions(
 def _moved(
     position: Float64Array, before: LimbTable, row: Int32Array, after: LimbTable, new_row: Int64Array
 ) -> Float64Array:
-    """Places (n, 3) on limbs of one table, moved with these to where they are in another one.
+    """Points (n, 3) on limbs of one table, moved with the limbs to their places in another table.
 
-    A place keeps its share of the way between the ends, 0 to 1, and what is left is turned by the shortest turn from
-    the old axis to the new one. In a box it keeps its coordinates.
+    A point keeps its fraction along the axis, clipped to 0 to 1; its offset from the axis point is turned by the
+    shortest rotation from the old axis to the new one. In a box a point keeps its coordinates.
     """
     first, step = before.p1[row], before.p2[row] - before.p1[row]
     new_first, new_step = after.p1[new_row], after.p2[new_row] - after.p1[new_row]
@@ -212,9 +214,9 @@ def _moved(
 
 
 def _turned(v: Float64Array, step: Float64Array, new_step: Float64Array) -> Float64Array:
-    """Vectors (n, 3) turned the shortest way from one direction to another; as they are, where one has no length.
+    """Vectors (n, 3) turned by the shortest rotation from one direction to another; unchanged if a direction is 0.
 
-    It is two reflections: at the plane across the first, and at the one across the middle of both.
+    Two reflections: in the plane normal to the first direction, and in the plane normal to the bisector of both.
     """
     length, new_length = (np.linalg.norm(d, axis=1, keepdims=True) for d in (step, new_step))
     turns = np.flatnonzero(((length > 0.0) & (new_length > 0.0))[:, 0])

@@ -1,4 +1,4 @@
-"""When each ray of a query in the past is judged: requested times become ticks and shares of ticks."""
+"""The time of each ray of a query in the past: requested times become ticks and alphas."""
 
 from __future__ import annotations
 
@@ -18,28 +18,28 @@ from cylcollide.runtime.memory import FLOAT64, frozen
 OnOld: TypeAlias = Literal["error", "clamp", "miss"]
 ON_OLD: tuple[OnOld, ...] = ("error", "clamp", "miss")
 
-Asked: TypeAlias = tuple[ArrayLike | None, ArrayLike | None, ArrayLike | None, OnOld]
-"""Time, or tick and alpha, of each ray or of all; and what a time means that is not kept."""
+RequestedTimes: TypeAlias = tuple[ArrayLike | None, ArrayLike | None, ArrayLike | None, OnOld]
+"""Time, or tick and alpha, of each ray or of all; and the treatment of times that are not kept."""
 
 NO_TICK = -1
 """The tick of a ray whose time is not kept."""
 ANY_TICK = -(2**63), 2**63 - 1
-"""The least and the largest number that may be asked for."""
+"""The range of tick numbers that may be requested."""
 FEW = 16
-"""Numbers that are checked one by one."""
+"""Up to this length, numbers are checked one by one."""
 
 
 class SampleTimes(NamedTuple):
-    """When each ray is judged; (n,) each, arrays that cannot be written."""
+    """The time of each ray; read-only arrays, (n,) each."""
 
     time: Float64Array
-    """The time that is judged."""
+    """The time at which the ray is evaluated."""
     tick: Int64Array
-    """The last tick that is not after it; -1 for a time that is not kept, where every ray misses."""
+    """The last tick that is not after `time`; -1 for a time that is not kept, where every ray misses."""
     alpha: Float64Array
-    """How far it is from this tick to the next, 0 to 1; nan for tick -1."""
+    """The fraction of the way from this tick to the next, 0 to 1; nan for tick -1."""
     clamped: BoolArray
-    """Whether the requested time was another one, no longer or not yet kept."""
+    """Whether the requested time is not kept and was replaced by the nearest kept time."""
 
     def take(self, rows: Any) -> SampleTimes:
         """The sample times of some rays."""
@@ -47,15 +47,15 @@ class SampleTimes(NamedTuple):
         return SampleTimes._make(frozen(column[chosen]) for column in (self.time, self.tick, self.alpha, self.clamped))
 
 
-def sample_times(ring: Ring, n: int, asked: Asked, has_on_old: bool = True, name: str = "time") -> SampleTimes:
-    """The sample times of n rays, by time or by tick and alpha; whether the call has `on_old`, and a time's name."""
+def sample_times(ring: Ring, n: int, asked: RequestedTimes, has_on_old: bool = True, name: str = "time") -> SampleTimes:
+    """The sample times of n rays, by time or by tick and alpha; error messages use `has_on_old` and `name`."""
     return placed_times(ring, n, asked, has_on_old, name)[0]
 
 
 def placed_times(
-    ring: Ring, n: int, asked: Asked | SampleTimes, has_on_old: bool = True, name: str = "time"
+    ring: Ring, n: int, asked: RequestedTimes | SampleTimes, has_on_old: bool = True, name: str = "time"
 ) -> tuple[SampleTimes, Int32Array]:
-    """The same, and the place of each tick in the ring, NO_TICK for none. Sample times stay as they are."""
+    """The sample times, and the index of each tick in the ring, NO_TICK for none. Given sample times are unchanged."""
     if isinstance(asked, SampleTimes):
         return asked, np.where(asked.tick == NO_TICK, NO_TICK, asked.tick - ring.first).astype(np.int32)
     time, tick, alpha, on_old = asked
@@ -71,7 +71,7 @@ def placed_times(
 def _times_at(
     ring: Ring, time: ArrayLike, n: int, on_old: OnOld, has_on_old: bool, name: str
 ) -> tuple[SampleTimes, Int32Array]:
-    """The sample times of n times, given as such or as one for all."""
+    """The sample times of n times, given as (n,) or one for all."""
     asked = one_or_each(time, name, n)
     begins, index, outside = ring.times, np.empty(n, np.int64), np.empty(n, np.bool_)
     judged, alpha = np.empty(n), np.empty(n)
@@ -89,7 +89,7 @@ def _times_at(
 def raise_not_kept(
     kept: tuple[float, float], name: str, asked: Float64Array | Int64Array, outside: BoolArray, has_on_old: bool = True
 ) -> NoReturn:
-    """Raise the ValueError of times or ticks (n,), some of which are not kept; it names `on_old` if the call has it."""
+    """Raise the ValueError of times or ticks (n,) that are not all kept; it names `on_old` if `has_on_old`."""
     count, row = int(outside.sum()), int(outside.argmax())
     remedy = "keep more ticks" + ", or say what such a row means by on_old='clamp' or 'miss'" * has_on_old
     raise ValueError(
@@ -101,7 +101,7 @@ def raise_not_kept(
 def _times_of_ticks(
     ring: Ring, tick: ArrayLike, alpha: ArrayLike | None, n: int, on_old: OnOld, has_on_old: bool
 ) -> tuple[SampleTimes, Int32Array]:
-    """The sample times of n ticks and alphas, given as such or as one for all. That of a tick not kept is unknown."""
+    """The sample times of n ticks and alphas, (n,) or one for all. The time of a tick that is not kept is unknown."""
     first, last = ring.first, ring.last
     number = validate.integers(tick, "tick", n, *ANY_TICK)
     outside = (number < first) | (number > last)
@@ -132,22 +132,22 @@ def _times_of_ticks(
 
 
 def count(values: ArrayLike | None, name: str) -> int:
-    """How many numbers there are, as numpy's size says; ValueError if it is not an array of numbers."""
+    """The number of values, NumPy's `size`; ValueError if they are not an array of numbers."""
     if values is None or isinstance(values, float | int):
         return 1
-    if isinstance(values, list | tuple) and values and type(values[0]) in validate.NUMBERS:  # 10 µs less for 200
+    if isinstance(values, list | tuple) and values and type(values[0]) in validate.NUMBERS:  # saves 10 µs for 200
         return len(values)
     return (values if isinstance(values, np.ndarray) else validate.as_numbers(values, name, "(n,) or one number")).size
 
 
 def one_or_each(values: ArrayLike, name: str, n: int) -> Float64Array:
-    """Finite numbers, (n,), given as such or as one for all."""
+    """Finite numbers as (n,), given as (n,) or one for all."""
     number: Any = values
-    if isinstance(number, float) and abs(number) <= LARGEST_NUMBER:  # as many calls have it: 9 µs less
+    if isinstance(number, float) and abs(number) <= LARGEST_NUMBER:  # the common case: saves 9 µs
         numbers = np.empty(n)
         numbers[:] = number
         return numbers
     is_short = type(number) is np.ndarray and number.dtype == FLOAT64 and number.shape == (n,) and n <= FEW
-    if is_short and all(abs(x) <= LARGEST_NUMBER for x in number.tolist()):  # 3 µs less
+    if is_short and all(abs(x) <= LARGEST_NUMBER for x in number.tolist()):  # saves 3 µs
         return np.asarray(number.copy())
     return validate.per_row(values, name, n)

@@ -1,6 +1,6 @@
-"""Ticks: what is kept of a state, and what lies between it and the next one; and the ring of kept ticks.
+"""Ticks: recorded states, with trees over the motion until the next one; and the ring of kept ticks.
 
-`Models` are what limbs are, wherever they were; a `Structure` says which model each row of a state is.
+`Models` hold the data of limbs that motion does not change; a `Structure` gives the model of each row of a state.
 """
 
 from collections.abc import Sequence
@@ -62,7 +62,7 @@ class Models:
         self.hit_group: Int32Array = limbs.hit_group
         length = np.linalg.norm(self.numbers[:, 3:6] - self.numbers[:, :3], axis=1)
         self.rim: Float64Array = self.numbers[:, 6:].max(axis=1, initial=0.0)
-        """Largest growth of a box around each as it turns about an end; 0 for spheres and capsules."""
+        """Largest growth of the box around each limb as it turns about an end; 0 for spheres and capsules."""
         is_box = t.box >= 0
         self.local_box = np.zeros((len(limbs), 12))
         """Axes and half extents of each box in the frame of its bone."""
@@ -71,10 +71,10 @@ class Models:
         self.rim[np.isin(t.kind, ROUND)] = 0.0
         ends = np.linalg.norm(self.numbers[:, :6].reshape(-1, 2, 3), axis=2)
         self.span: Float64Array = ends.max(axis=1, initial=0.0)
-        """Largest distance of its axis from the origin of its bone."""
+        """Largest distance of each limb's ends from the origin of its bone."""
         turned = self.rim[:first_static].max(initial=0.0)
         self.most_growth = float((self.span + self.rim)[of_rigs].max(initial=turned))
-        """Largest growth of any box between two ticks, without rounding; statics stand still."""
+        """Largest growth of any box between two ticks, rounding excluded; statics stand still."""
         length[length == 0.0] = np.inf
         of_each = np.split(length, np.cumsum(list(map(len, parts))))[1 : 1 + len(rigs)]
         self.shortest: Float64Array = np.array([one.min(initial=np.inf) for one in of_each])
@@ -98,17 +98,17 @@ class Structure:
         self.bare, self.rows, count = len(layout.bare), layout.rows, len(layout.ids)
         by_ends = interpolate == "ends"
         self.ends, self.boxes, _ = layout.first_static if by_ends else layout.bare_counts
-        """How many limbs are recorded by their ends, the first ones, and how many boxes are among them."""
+        """The number of limbs recorded by their ends, which come first, and of boxes among them."""
         self.first_bone = layout.first_static[2] if by_ends else 0
-        """The first bone that is recorded."""
+        """The first recorded bone."""
         self.limb = limb = np.empty(layout.rows, LIMB_FIELDS)
-        """As in `recorded.limbs.TickRows`, and so on."""
+        """As in `recorded.limbs.TickRows`."""
         limb["model"], limb["owner"][: self.bare] = layout.stacked_row, NOBODY
         limb["owner"][self.bare :] = np.repeat(np.arange(len(layout.counts.rows)), layout.counts.rows)
         self.shared_layers = layout.shared_mask
-        """The layers that all limbs are in."""
+        """The layers common to all limbs."""
         self.characters = characters = np.zeros(len(layout.counts.rows), CHARACTER_FIELDS)
-        """Before it is known what follows."""
+        """As in `recorded.limbs.TickRows`, before the next tick is recorded."""
         characters["id"][:count], characters["layers"][:count] = layout.ids, layout.layers
         characters["id"][count:], characters["layers"][count:] = NOBODY, columns.OWN_LAYERS
         characters["first_row"], characters["rows"] = layout.first.rows, layout.counts.rows
@@ -117,7 +117,7 @@ class Structure:
         characters["next_row"] = characters["next_bone"] = STAYS
         characters["is_ordinary"][count:] = 1
         self.settled = settled = characters.copy()
-        """The same of ordinary characters that all go on to a state of the same structure."""
+        """`characters` if the next state has the same structure and no character jumps or is out of range."""
         first = layout.first
         settled["next_row"][:count], settled["next_bone"][:count] = first.rows[:count], first.bones[:count]
         settled["is_ordinary"] = 1
@@ -125,7 +125,7 @@ class Structure:
 
 @dataclass(frozen=True)
 class Tick:
-    """One recorded state, and where its limbs may be before the next one. Never changed."""
+    """One recorded state, and a tree over the motion of its limbs until the next one. Immutable."""
 
     number: int
     time: float
@@ -136,25 +136,25 @@ class Tick:
     ends: tuple[Float64Array, Float64Array]
     """Ends p1, p2 of the bare limbs, and of those of characters if ends are interpolated."""
     axes: Float64Array
-    """Axes and half extents of the boxes among them."""
+    """Axes and half extents of the boxes recorded by their ends."""
     roots: Float64Array
-    """Where the first bone of each posed character is, (characters, 3)."""
+    """Position of the first bone of each posed character, (characters, 3)."""
     bones: Float64Array
     """As in `recorded.limbs.TickRows`: of all posed characters unless ends are interpolated, and of statics; then one
     row of zeros, which loops may read where a bone has no next one."""
     by_ends: bool
     """Whether ends are interpolated, not bones."""
     tree: Tree
-    """A tree over boxes around all that is from this tick to the next one; of the last tick, around all limbs there."""
+    """A tree over the swept boxes of limbs from this tick to the next; for the last tick, over the limbs' boxes."""
     slots: Slots | None
-    """Where the limbs stand in it; None once it is known what follows."""
+    """The slots of the limbs in the tree; None once the next tick is recorded."""
 
     def __getstate__(self) -> dict[str, Any]:
-        """The fields, and not the addresses: the arrays of a copy or pickle have others."""
+        """The fields without the addresses, since the arrays of a copy or pickle have different ones."""
         return {field.name: getattr(self, field.name) for field in fields(self)}
 
     def followed_by(self, tick: "Tick", teleport_distance: float) -> "Tick":
-        """The same tick, before another one."""
+        """The same tick, with its tree and characters extended to the next tick."""
         made = replace(self, characters=self._characters_before(tick, teleport_distance), slots=None)
         if not self.structure.rows or not tick.structure.rows:
             return made
@@ -170,7 +170,7 @@ class Tick:
         return replace(made, tree=united(tree, after, boxes, growth, frame))
 
     def _characters_before(self, tick: "Tick", teleport_distance: float) -> Records:
-        """The characters, each with its places in the next tick."""
+        """The characters, each with its rows and bones in the next tick."""
         mine, theirs = self.structure, tick.structure
         if not len(mine.ids):
             return mine.characters
@@ -178,9 +178,9 @@ class Tick:
         shortest = mine.models.shortest
         far = (extent > 0.5 * LARGEST_NUMBER) | (shortest < PAD * extent) | (shortest < SMALLEST_SIZE / PAD)
         place, is_there = index_among(mine.ids, theirs.ids)
-        goes = self._goes_on(tick, place, is_there, teleport_distance)
+        goes = self._continues(tick, place, is_there, teleport_distance)
         if mine is theirs and goes.all() and not far.any():
-            return mine.settled  # the same numbers for many ticks: less memory, and more of it in the cache
+            return mine.settled  # one array shared by many ticks: less memory, better cache use
         made = mine.characters.copy()
         characters = made[: len(mine.ids)]
         for following, first in (("next_row", "first_row"), ("next_bone", "first_bone")):
@@ -188,8 +188,8 @@ class Tick:
         characters["is_ordinary"] = ~far[mine.rig]
         return made
 
-    def _goes_on(self, tick: "Tick", place: Int64Array, is_there: BoolArray, distance: float) -> BoolArray:
-        """Which characters are in the next tick, at `place`, and do not jump there."""
+    def _continues(self, tick: "Tick", place: Int64Array, is_there: BoolArray, distance: float) -> BoolArray:
+        """Whether each character is in the next tick, at index `place`, and does not jump there."""
         goes = is_there.copy()
         if self.roster is not tick.roster:
             ids = self.structure.ids[goes]
@@ -201,7 +201,7 @@ class Tick:
         return goes
 
     def _boxes_at(self, tick: "Tick", characters: Records) -> Float32Array:
-        """The boxes of the limbs at the next tick, in the slots of its tree; arbitrary where a limb stays."""
+        """The boxes of the limbs at the next tick, in the slots of this tick's tree; arbitrary if a limb stays."""
         assert self.slots is not None
         assert tick.slots is not None
         bare, owner, row = self.structure.bare, self.structure.limb["owner"], np.arange(self.structure.rows)
@@ -238,13 +238,13 @@ class Tick:
 
 
 def recorded_ticks(ticks: Sequence[Tick]) -> Recorded:
-    """Consecutive ticks for loops; the caller keeps them alive."""
+    """Consecutive ticks in the form that loops read; the caller must keep the ticks alive."""
     addresses, frames = np.array([tick.addresses for tick in ticks]), np.array([tick.frame for tick in ticks])
     return Recorded(addresses, frames)
 
 
 def tick_of(state: Snapshot, number: int, time: float, interpolate: Interpolation, structure: Structure) -> Tick:
-    """What is kept of a state."""
+    """A recorded state, before the next one is recorded."""
     layout, moved, table, first = state._layout, state._columns, state._table, structure.first_bone
     bones: Float64Array = memory.aligned((layout.bones - first + 1, BONE_SIZE), np.float64, np.empty)
     bones[-1] = 0.0
@@ -253,7 +253,7 @@ def tick_of(state: Snapshot, number: int, time: float, interpolate: Interpolatio
     ends = table.p1[: structure.ends].copy(), table.p2[: structure.ends].copy()
     axes = table.boxes[: structure.boxes].copy()
     bounds = memory.rows((state._tree.bounds.size // 2,)).view(np.float32).reshape(state._tree.bounds.shape)
-    bounds[...] = state._tree.bounds  # a tick must not keep those of a state, which are written again
+    bounds[...] = state._tree.bounds  # copied, since the memory of a state's bounds is reused
     return Tick(
         number, time, state._roster, structure, structure.characters, ends, axes, roots, bones, interpolate == "ends",
         state._tree._replace(bounds=frozen(bounds)), state._slots,
@@ -261,7 +261,7 @@ def tick_of(state: Snapshot, number: int, time: float, interpolate: Interpolatio
 
 
 def structure_of(state: Snapshot, before: Structure | None, interpolate: Interpolation) -> Structure:
-    """The structure of a state; its models are those of an earlier one where they are the same."""
+    """The structure of a state; it shares the models of an earlier structure if they are the same."""
     layout = state._layout
     same = before is not None and before.models.are_of(layout)
     models = before.models if before is not None and same else Models(layout.bare, layout.rigs, layout.statics.limbs)
@@ -269,29 +269,29 @@ def structure_of(state: Snapshot, before: Structure | None, interpolate: Interpo
 
 
 class Ring:
-    """Consecutive ticks, one or more: those that are kept. It never changes: recording makes another one."""
+    """The kept ticks: one or more consecutive ones. Immutable: recording makes a new ring."""
 
     def __init__(self, ticks: tuple[Tick, ...]) -> None:
         self.ticks = ticks
         self.first, self.last = ticks[0].number, ticks[-1].number
 
     def __reduce__(self) -> tuple[type["Ring"], tuple[tuple[Tick, ...]]]:
-        """A copy or pickle has the same ticks, and finds out anew where their arrays are."""
+        """A copy or pickle has the same ticks and new addresses of their arrays."""
         return Ring, (self.ticks,)
 
     def with_tick(self, tick: Tick, most: int, teleport_distance: float) -> "Ring":
-        """With another tick; only so many of the last ticks are kept."""
+        """The ring with another tick; only the last `most` ticks are kept."""
         before = self.ticks[-1].followed_by(tick, teleport_distance)
         return Ring((*self.ticks[:-1], before, tick)[-most:])
 
     @cached_property
     def times(self) -> Float64Array:
-        """When each tick was, (ticks,)."""
+        """The time of each tick, (ticks,)."""
         return np.array([tick.time for tick in self.ticks])
 
     @cached_property
     def recorded(self) -> Recorded:
-        """The ticks for loops."""
+        """The ticks in the form that loops read."""
         return recorded_ticks(self.ticks)
 
     @property
@@ -301,5 +301,5 @@ class Ring:
 
     @cached_property
     def deepest_tree(self) -> Tree:
-        """The tree that buffers for all must be deep enough for."""
+        """The tree of the largest stack size; buffers for it suffice for all ticks."""
         return max((tick.tree for tick in self.ticks), key=lambda tree: tree.stack_size)

@@ -1,4 +1,4 @@
-"""The time that a client saw, from the states that it acknowledges."""
+"""The time that a client displays, estimated from the states that it acknowledges."""
 
 from __future__ import annotations
 
@@ -13,36 +13,36 @@ from cylcollide.process.signatures import Shown
 
 
 class ViewEstimate(NamedTuple):
-    """What a client saw when it sent a message."""
+    """The time that a client displayed when it sent a message."""
 
     time: float
     """The server's estimate."""
     bound: float
-    """How far an honest claim may be from it."""
+    """Largest difference of an honest claim from the estimate."""
 
 
 class ViewClock(metaclass=Shown):
-    """The time that a client sees, from the states that its messages acknowledge.
+    """The time that a client displays, estimated from the states that its messages acknowledge.
 
-    It reads no clock of the client. Each message names the newest state that its sender had
-    received. The age of that state, when the message arrives, is the sum of the way down, the wait
-    for a frame, and the way up. A client that draws `buffer` behind the newest state sees
+    It does not use the client's clock. Each message names the newest state that its sender had
+    received. The age of that state, when the message arrives, is latency down + wait for a frame +
+    latency up. A client that draws `buffer` behind the newest state displays the time
 
         arrived - age - buffer
 
-    The estimate takes the median age of the last messages for `age`. Its bound is the difference
-    between the largest and the least of these ages, plus one step, since the client may move its
-    view evenly, or from state to state. A client that acknowledges late is treated like one with a
-    slow line; `RewindLimits.most_back` limits what it gains.
+    The estimate uses the median age of the last messages. Its bound is the largest minus the
+    least of these ages, plus one step, since the client may move its view evenly, or from state to
+    state. A client that acknowledges late is treated like one on a slow connection;
+    `RewindLimits.most_back` limits its advantage.
 
     Parameters
     ----------
     buffer
-        How far the client draws behind its newest state, at least 0.
+        The interpolation delay of the client behind its newest state, at least 0.
     step
         The time from one state to the next, at least 0.
     window
-        How many messages count, at least 1.
+        The number of last messages used, at least 1.
     """
 
     __slots__ = ("_ages", "_sorted", "buffer", "step", "window")
@@ -58,14 +58,14 @@ class ViewClock(metaclass=Shown):
         self._sorted: list[float] = []
 
     def __len__(self) -> int:
-        """How many messages count now."""
+        """The number of messages now in the window."""
         return len(self._ages)
 
     def acknowledge(self, arrived: float, state: object) -> bool:
-        """Note when a message arrived, by the server's time, and the newest state that it names.
+        """Add a message: its arrival by the server's clock, and the newest state that it names.
 
         Returns False for a state that no client can have received, one later than `arrived` or not
-        finite. Such a message does not count.
+        finite. Such a message is ignored.
         """
         now, seen = _time(arrived), validate.one_number(state)
         if not -LARGEST_NUMBER <= seen <= now:
@@ -78,7 +78,7 @@ class ViewClock(metaclass=Shown):
         return True
 
     def estimate(self, arrived: float) -> ViewEstimate:
-        """What the client saw when it sent the message that arrived at this time of the server.
+        """The time that the client displayed when it sent the message that arrived at `arrived`.
 
         Call `acknowledge` for that message first. Before any acknowledgement the age and the bound
         are 0.

@@ -29,7 +29,7 @@ def _fill_boxes(rows: Rows[np.float64], shapes: Column[np.int8], low: Vectors, h
 def refill_rows(table: LimbTable, limbs: Column[np.int32], low: Vectors, high: Vectors) -> None:
     """Update `rows` and `kernel_shape` of k limbs whose ends are new; write the corners (k, 3) of their boxes.
 
-    As `limb_table.make_table` and `limb_boxes` do for all.
+    The counterpart, for some limbs, of `limb_table.make_table` and `limb_boxes`.
     """
     for j in range(limbs.size):
         refill_row(table, limbs[j], low, high, j)

@@ -1,7 +1,7 @@
-"""A ray in coordinates about a limb, as `query.segment_frame` computes it with fractions: the same numbers, or none.
+"""A ray in coordinates about a limb: either bit-equal to `query.segment_frame`, which uses fractions, or not certain.
 
-Sums are exact, quotients and roots in double-double. Where their rounding to float64 is not certain, nor that no
-product underflows, the answer is left to fractions.
+Sums are exact, quotients and roots in double-double. If their rounding to float64 is uncertain, or a product may
+underflow, the result is not certain, and fractions are used instead.
 """
 
 from math import frexp, inf
@@ -29,16 +29,16 @@ from cylcollide.runtime.compile import compiled, inlined
 TAPERED = int(Shape.TAPERED)
 
 LEAST_EXACT, MOST_EXACT = 2.0**-300, 2.0**200
-"""Coordinates between these, and 0, have differences and products of three with exact low words."""
+"""Range of |coordinates|, besides 0, whose differences and products of three have exact low words."""
 
 LEAST_SHARE = 2.0**-200
-"""The same of the fraction of a ray; a smaller one, but 0, is left to fractions."""
+"""Least fraction of a ray, besides 0, whose products have exact low words; smaller ones are not certain."""
 
 QUOTIENT_ERROR = 2.0**-98
-"""More than the relative error of a quotient of two scalar products, and of a root, in double-double: some 60 u²."""
+"""Bound of the relative error, about 60 u², of a quotient of two scalar products, and of a root, in double-double."""
 
 FARTHEST_TOUCH, FARTHEST_TOUCH_OF_ALL = 16.0, 2.0**500
-"""Largest distance from the ray's point closest to the limb's centre at which it may touch the grown limb.
+"""Largest distance along the ray, from its point closest to the limb's centre, at which it may touch the grown limb.
 
 In units of the limb's size and distance the growth there is at most 3, and a limb grown by 3 lies within 8 of its
 centre. A tapered cylinder grows across its axis up to 1 + 2 slope times as fast as along it. The second bound keeps
@@ -46,11 +46,11 @@ squares finite.
 """
 
 TERMS = 8
-"""Numbers that `rounded_sum` needs memory for: one more than it adds."""
+"""Length of the memory of `rounded_sum`: one more than the number of terms."""
 
 
 class AboutLimb(NamedTuple):
-    """The fields of `SegmentAboutLimb` that clearance needs; meaningless if they are not certain."""
+    """The fields of `SegmentAboutLimb` that clearance needs; valid only if `certain`."""
 
     certain: bool
     place: Vector
@@ -63,7 +63,7 @@ class AboutLimb(NamedTuple):
 
 @compiled
 def line_about_limb(ray: RayNumbers, limb: Limb, memory: Column[np.float64]) -> AboutLimb:
-    """A ray about one limb; `memory` holds TERMS numbers."""
+    """The ray in coordinates about one limb; `memory` holds TERMS numbers."""
     zero = (0.0, 0.0, 0.0)
     has_axes = limb.kind in WITH_AXES
     p1, p2 = (limb.centre, limb.centre) if has_axes else (limb.p1, limb.p2)
@@ -114,7 +114,7 @@ def line_about_limb(ray: RayNumbers, limb: Limb, memory: Column[np.float64]) -> 
 
 @inlined
 def steepness(limb: Limb) -> float:
-    """How fast the radius of a tapered cylinder changes along the axis; 0 for other shapes."""
+    """Absolute slope of a tapered cylinder's radius along the axis; 0 for other shapes."""
     return abs(limb.radius2 - limb.radius) / (2.0 * limb.half_length) if limb.kind == TAPERED else 0.0
 
 
@@ -126,7 +126,7 @@ def scaled(v: Vector, by: float) -> Vector:
 
 @inlined
 def scaled_about(limb: Limb, to_p1: Vector, unit: float) -> Limb:
-    """The limb about its centre, its lengths times a power of two; with axes, `p2` holds the half extents."""
+    """The limb with its centre at 0, lengths times a power of two; `p2` of a shape with axes is its half extents."""
     kind, _, axis, half, radius, radius2, p1, p2, extent = limb
     zero = (0.0, 0.0, 0.0)
     if kind in WITH_AXES:
@@ -157,8 +157,8 @@ def from_half(x: float, twice: DoubleDouble) -> DoubleDouble:
 def rounded_sum(x: float, twice: DoubleDouble, step: DoubleDouble, share: float, memory: Float64Array) -> float:
     """X - twice / 2 + share step, rounded once to float64; `memory` holds TERMS numbers.
 
-    J. R. Shewchuk's expansions (1997): numbers that do not overlap, the smallest first. The two largest make the sum,
-    unless it is halfway between two float64 numbers: then the next one decides.
+    Uses an expansion (J. R. Shewchuk, 1997): nonoverlapping numbers, the smallest first. The two largest determine the
+    sum; if it is halfway between two float64 numbers, the sign of the next one decides.
     """
     first, second = two_product(share, step[0]), two_product(share, step[1])
     parts = insert(memory, 0, x)
@@ -181,7 +181,7 @@ def rounded_sum(x: float, twice: DoubleDouble, step: DoubleDouble, share: float,
 
 @inlined
 def insert(memory: Float64Array, parts: int, x: float) -> int:
-    """Add a number to an expansion of so many parts; returns how many there are then."""
+    """Add a number to an expansion of `parts` numbers; returns the new count."""
     kept = 0
     for k in range(parts):
         x, rest = two_sum(x, memory[k])

@@ -1,4 +1,4 @@
-"""Points, normals and boxes relative to a limb's axis: what several shapes need for them."""
+"""Points, normals and boxes relative to a limb's axis, shared by several shapes."""
 
 from math import frexp, inf, sqrt
 from typing import NamedTuple
@@ -30,7 +30,7 @@ MARGIN = 64.0 * UNIT_ROUNDOFF
 """Relative padding of boxes: errors are below 16 u; a box's axes are unit vectors to 8 u, which its inverse doubles."""
 
 MOST_UNITS = 2.0**300
-"""Stands in for a larger radius in the units of a `SurfacePoint`: 1 vanishes beside it, and its square is finite."""
+"""Upper limit of a radius in the units of a `SurfacePoint`: 1 is negligible beside it, and its square is finite."""
 
 
 # Points -------------------------------------------------------------------------------------------------------------
@@ -53,9 +53,9 @@ def height_and_distance(point: Vector, limb: Limb) -> tuple[Real, Real]:
 
 @inlined
 def slope_of(limb: Limb) -> Vector:
-    """The wall of a tapered cylinder in the half plane of axis and point: the way from p1's rim to p2's.
+    """The wall of a tapered cylinder in the half plane of axis and point: the vector from p1's rim to p2's.
 
-    Parts of its unit vector along and across the axis, and its length.
+    Returns the components of its unit vector along and across the axis, and its length.
     """
     long, wide = 2.0 * limb.half_length, limb.radius2 - limb.radius
     length = square_root(long * long + wide * wide)
@@ -64,7 +64,7 @@ def slope_of(limb: Limb) -> Vector:
 
 @inlined
 def on_slope(height: Real, distance: Real, limb: Limb) -> tuple[Real, Real]:
-    """Coordinates of a point of the half plane along that wall from p1's rim, and outwards from it."""
+    """Coordinates of a point of the half plane: along that wall from p1's rim, and outward from the wall."""
     along, across, _ = slope_of(limb)
     x, y = height + limb.half_length, distance - limb.radius
     return x * along + y * across, y * along - x * across
@@ -80,7 +80,7 @@ def dd_from_base(place: DoubleDoubleVector, base: Vector) -> DoubleDoubleVector:
 
 
 class SurfacePoint(NamedTuple):
-    """A point of a limb's surface relative to the axis, or eight: what normals are computed from.
+    """A point of a limb's surface relative to the axis, or eight; normals are computed from it.
 
     Where products of the limb's lengths would overflow or underflow, lengths across the axis are in another unit than
     those along it.
@@ -98,7 +98,7 @@ class SurfacePoint(NamedTuple):
 
 @inlined
 def safe_surface_point(x: DoubleDoubleVector, limb: Limb) -> SurfacePoint:
-    """The `SurfacePoint` at x, relative to an end of a limb whose products of lengths float64 holds."""
+    """The `SurfacePoint` at x from an end of a limb whose products of lengths neither overflow nor underflow."""
     axis, r = vector_difference(limb.p2, limb.p1), limb.radius
     return projected(x, axis, dd_dot(axis, axis), dd_dot(x, axis), (r, r, limb.radius2 - r))
 
@@ -129,7 +129,7 @@ def projected(
     """The `SurfacePoint`; its `radial` is a × (x × a), which is a² M x with the lecture note's M = I - d dᵗ.
 
     `x` and `axis` may differ in unit; `top` is axis², `height` x·axis, both in the unit of the axis; `sizes` are the
-    last three fields. The outer product is float64: its factors are at right angles, so nothing cancels.
+    last three fields. The outer cross product is in float64: its factors are orthogonal, so nothing cancels.
     """
     m, a = high_words(dd_cross(x, axis)), high_words(axis)
     middle = dd_subtract(top, scaled(height, 2.0))[0] / select(top[0] > 0.0, top[0], 1.0)
@@ -193,8 +193,8 @@ def axis_of(limb: Limb) -> Vector:
 def disc_half_widths(limb: Limb) -> Vector:
     """Half widths, along x, y and z, of a disc of radius 1 across the axis, rounded up.
 
-    About the unit axis w that is √(w_i² + w_j²); as a sum of squares it has no cancellation. Where the square of the
-    axis may have lost its digits, 1 is enough.
+    For the unit axis w they are √(w_i² + w_j²), sums of squares without cancellation. If the square of the axis may
+    have lost digits, they are 1.
     """
     if not has_safe_axis(limb):
         return 1.0, 1.0, 1.0
@@ -209,7 +209,7 @@ def disc_half_widths(limb: Limb) -> Vector:
 
 @inlined
 def ends_aabb(limb: Limb, first: float, last: float, half_widths: Vector) -> tuple[Vector, Vector]:
-    """Low and high corner around both ends; along each coordinate an end reaches its radius times a half width."""
+    """Low and high corner around both ends; along each coordinate an end extends by its radius times a half width."""
     a, b, (x, y, z) = limb.p1, limb.p2, half_widths
     return (
         (

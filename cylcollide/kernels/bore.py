@@ -1,10 +1,10 @@
-"""Thick rays in the bore of a tube: when a point in it comes within a radius R of the wall or of a rim.
+"""Thick rays in the bore of a tube: when a point in the bore comes within a radius R of the wall or of a rim.
 
-In the half plane through the axis the bore lies beside a half strip, |z| <= h and ρ >= the inner radius, which is
+In the half plane through the axis, the bore is bounded by a half strip, |z| <= h and ρ >= the inner radius, which is
 convex. The distance from the half strip falls as ρ grows. Along a line ρ is convex, so between two points it is at most
-the chord: the distance is at least that of the chord from any plane with the half strip behind it. So the plane at the
-nearest place bounds the contact from below as in `first_contact.py`, with the slope of the chord for that of ρ; the
-nearest place itself bounds it from above (`docs/numerics.md`).
+its chord, and the distance is at least that of the chord from any plane with the half strip behind it. The plane at the
+nearest place thus bounds the contact from below as in `first_contact.py`, with the slope of the chord in place of that
+of ρ; the nearest place itself bounds it from above (`docs/numerics.md`).
 """
 
 from math import inf
@@ -31,7 +31,7 @@ from cylcollide.runtime.simd import (
 
 @inlined
 def from_half_strip(z: Real, distance: Real, limb: Limb) -> tuple[Real, Real]:
-    """How far a point of the half plane is beyond the caps, and nearer to the axis than the bore's wall; 0 if not."""
+    """Distances of a point of the half plane beyond the caps, and from the bore's wall towards the axis; or 0."""
     return larger(absolute(z) - limb.half_length, 0.0), larger(limb.radius2 - distance, 0.0)
 
 
@@ -44,8 +44,10 @@ def bore_distance(line: Line, limb: Limb, t: Real) -> Real:
 
 
 @inlined
-def past_bore(line: Line, limb: Limb, lower: Real, upper: Real, last: Real, radius: Real) -> tuple[Real, Real]:
-    """The first contact with a tube, given that with the cylinder around it; arguments as of `first_contact`."""
+def first_contact_in_tube(
+    line: Line, limb: Limb, lower: Real, upper: Real, last: Real, radius: Real
+) -> tuple[Real, Real]:
+    """The first contact with a tube, given the results of `first_contact` for the cylinder around it."""
     known = upper < inf
     on_ring = known & (spot_at(line, select(known, upper, lower)).distance > limb.radius2 + line.delta)
     is_open = (lower <= last) & logical_not(on_ring)
@@ -57,7 +59,7 @@ def past_bore(line: Line, limb: Limb, lower: Real, upper: Real, last: Real, radi
 
 @inlined
 def along_chord(spot: Spot, chord: Real, limb: Limb) -> tuple[Real, Real]:
-    """Distance of a point from the half strip, and the slope from there along a chord of ρ, not below -1."""
+    """Distance of a point from the half strip, and its slope along a chord of ρ, which is at least -1."""
     beyond, gap = from_half_strip(spot.z, spot.distance, limb)
     distance = square_root(beyond * beyond + gap * gap)
     rise = select(spot.z > 0.0, spot.rate, -spot.rate)
@@ -68,7 +70,7 @@ def along_chord(spot: Spot, chord: Real, limb: Limb) -> tuple[Real, Real]:
 def first_in_bore(line: Line, limb: Limb, begin: Real, last: Real, is_open: Truth, radius: Real) -> tuple[Real, Real]:
     """Earliest and latest t of the first contact in begin <= t <= last, where the line is within the grown cylinder.
 
-    There is none if the earliest is inf; none is certain if the latest is.
+    No contact exists if the earliest is inf; none is certain if the latest is inf.
     """
     grown, shrunk, lower = radius + line.delta, radius - line.delta, begin
     wall = within(*axis_approach(line), limb.radius2 - radius, line.delta).outer[1] - line.shift
@@ -85,7 +87,7 @@ def first_in_bore(line: Line, limb: Limb, begin: Real, last: Real, is_open: Trut
         t = smaller(select(t > lower, t, select(upper < inf, 0.5 * (lower + top), top)), top)
         near = near_tube(spot_at(line, t), limb)
         upper = select(is_open, smaller(upper, certain_contact(near, shrunk, t, begin, last)), upper)
-        # the chord to t, if there is no contact yet; else to the contact that is known
+        # the chord ends at t if the point there has no contact, else at the certain contact, if any
         end = select(near.height > grown, t, smaller(upper, last))
         there = spot_at(line, end)
         chord = (there.distance - here.distance) / larger(end - lower, SLOPE_FLOOR)
@@ -109,11 +111,11 @@ def in_half_strip(z: Real, distance: Real, limb: Limb, radius: Real) -> Truth:
 
 
 @compiled
-def is_filled(line: Line, limb: Limb, a: Real, b: Real, is_open: Truth, radius: Real) -> Truth:
+def is_inside_throughout(line: Line, limb: Limb, a: Real, b: Real, is_open: Truth, radius: Real) -> Truth:
     """Whether the line is certainly within a radius of the half strip from a to b, given that it is at both times.
 
-    It is between two times if a tangent of ρ is, from either of them: that is a straight line below ρ. What is left is
-    halved until it is.
+    It is so between two times if the tangent of ρ at one of them, a straight line below ρ, stays within the radius. The
+    rest of the interval is halved until this holds.
     """
     c = b
     for _ in range(MOST_STEPS):
@@ -127,23 +129,23 @@ def is_filled(line: Line, limb: Limb, a: Real, b: Real, is_open: Truth, radius: 
 
 
 @inlined
-def gap_in_bore(
+def bore_gap(
     line: Line, limb: Limb, entry: tuple[Real, Real], leave: tuple[Real, Real], radius: Real
 ) -> tuple[Truth, Truth, tuple[Real, Real], tuple[Real, Real]]:
-    """Where a line leaves the grown tube for its bore and comes back, between its first entry and its last exit.
+    """The gap in which a line is in the bore of a grown tube, between its first entry and its last exit.
 
-    `entry` and `leave` are the outermost and the innermost times of both. Returns whether there is certainly no gap,
-    whether there is certainly one and only one, and the outermost and innermost times, seen from the tube, of the exit
-    into the gap and of the entry behind it.
+    `entry` and `leave` are the outermost and innermost times of these two. Returns whether there is certainly no gap,
+    whether there is certainly exactly one, and the outermost and innermost times, seen from the tube, of the exit into
+    the gap and of the entry behind it.
     """
-    shrunk = radius - 0.5 * line.delta  # certain contacts are deeper by half of that again
+    shrunk = radius - 0.5 * line.delta  # certain contacts are deeper by another 0.5 delta
     is_known = (entry[1] < inf) & (leave[1] > -inf) & (entry[1] <= leave[1])
     a, b = select(is_known, entry[1], 0.0), select(is_known, leave[1], 0.0)
     middle = larger(a, smaller(axis_approach(line)[0] - line.shift, b))
     distance = bore_distance(line, limb, middle)
     is_free = is_known & (distance > radius + line.delta)
-    filled = is_filled(line, limb, a, middle, is_known & (distance <= shrunk), shrunk)
-    filled = is_filled(line, limb, middle, b, filled, shrunk)
+    filled = is_inside_throughout(line, limb, a, middle, is_known & (distance <= shrunk), shrunk)
+    filled = is_inside_throughout(line, limb, middle, b, filled, shrunk)
     none = broadcast_like(inf, a)
     if movemask(is_free) == 0:
         return filled, is_free, (none, none), (none, none)
@@ -152,6 +154,6 @@ def gap_in_bore(
     comes, returns = first_in_bore(line, limb, middle, select(is_known, leave[0], 0.0), is_free, radius)
     is_single = is_free & (later < inf) & (returns < inf)
     c, d = select(is_single, -later, a), select(is_single, returns, b)
-    is_single = is_filled(line, limb, a, c, is_single, shrunk)
-    is_single = is_filled(line, limb, d, b, is_single, shrunk)
+    is_single = is_inside_throughout(line, limb, a, c, is_single, shrunk)
+    is_single = is_inside_throughout(line, limb, d, b, is_single, shrunk)
     return filled, is_single, (-sooner, -later), (comes, returns)

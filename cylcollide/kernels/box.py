@@ -24,7 +24,7 @@ NEG_X, NEG_Y, NEG_Z = float(Face.NEG_X), float(Face.NEG_Y), float(Face.NEG_Z)
 def ray_box(ray: Ray, limb: Limb) -> Span:
     """Bounds of when the ray's line is inside, metres.
 
-    The face of entry is certain if its slab, even grown, is entered after the shrunk slabs of both other axes.
+    The entry face is certain if the ray enters its grown slab after the shrunk slabs of both other axes.
     """
     delta, (axes, half) = rounding_bound(ray, limb.extent), box_axes(limb)
     shift, point = closest_approach(ray, limb.centre)
@@ -40,9 +40,9 @@ def ray_box(ray: Ray, limb: Limb) -> Span:
 
 @inlined
 def faces_through(x: Bracket, y: Bracket, z: Bracket, rates: Vector) -> tuple[Real, Real]:
-    """The faces through which a box is certainly entered and left, given by its slabs; else `UNDECIDED_FACE`.
+    """The faces through which a ray certainly enters and leaves a box, from its slabs; else `UNDECIDED_FACE`.
 
-    At most one slab is certain to be entered last.
+    At most one slab is certainly entered last.
     """
     faces_x = faces_of(x, intersect_brackets(y, z), rates[0], NEG_X)
     faces_y = faces_of(y, intersect_brackets(z, x), rates[1], NEG_Y)

@@ -47,9 +47,9 @@ def ray_capsule(ray: Ray, limb: Limb) -> Span:
 
 @inlined
 def zone(line: Line, half_length: Real, times: Interval) -> Real:
-    """The face that holds for all of an interval of times: a ball's beyond its end of the axis, SIDE between the ends.
+    """The face during a whole interval of times: a ball's beyond its end of the axis, SIDE between the ends.
 
-    `UNDECIDED_FACE` if the point at height + rate (time - shift), off by less than delta, may be on either.
+    `UNDECIDED_FACE` if the height, height + rate (time - shift) with an error below delta, allows several faces.
     """
     a = line.height + line.rate * (times[0] - line.shift)
     b = line.height + line.rate * (times[1] - line.shift)

@@ -1,7 +1,7 @@
 """Where a ray crosses a face of a limb, accurately, and the chord of a ray in one piece of a limb.
 
-Verdict and face are already certain, and the middle of the bounds serves as a guess. One step from there, its residual
-computed in double-double, is enough, except at a graze (`curve.py`; `docs/numerics.md`, "Accuracy of a hit").
+Verdict and face are already certain; the middle of the bounds is the guess. One Newton step from there, with its
+residual in double-double, is enough, except at a graze (`curve.py`; `docs/numerics.md`, "Accuracy of a hit").
 """
 
 from typing import TypeAlias
@@ -39,7 +39,7 @@ ChordEnds: TypeAlias = tuple[DoubleDouble, DoubleDouble, float, float]
 
 @inlined
 def unrefined_chord(ray: Ray, limit: float, span: Span) -> tuple[bool, ChordEnds]:
-    """Whether the bounds decide a chord, and its faces; entry and exit are 0 and the limit."""
+    """Whether the bounds decide a chord, and the chord's faces; its entry and exit are set to 0 and `limit`."""
     bounds = ray_hit_bounds(ray, span, POLICY_HIT)
     last = span.last_face if span.outer[1] <= ray.limit else INSIDE
     is_open = span.outer[1] > ray.limit and not span.inner[1] > ray.limit

@@ -21,21 +21,21 @@ ELLIPSOID = int(Shape.ELLIPSOID)
 
 GOLDEN = 0.5 * (sqrt(5.0) - 1.0)
 STEPS, LEAST_STRETCH = 900, 2.0**-70
-"""Golden sections: enough from a stretch of 2**501 to this one, where the limb's size and distance are about 1."""
+"""Golden sections from an interval of 2**501 down to LEAST_STRETCH, where the limb's size and distance are about 1."""
 
 SLACK = 2.0**-40
-"""Of the size of points: far above the rounding of growths there."""
+"""Relative to the size of points: far above the rounding errors of growths there."""
 
 
 @inlined
 def corner_speed(limb: Limb) -> float:
-    """No point within growth g is farther from the limb than g times this."""
+    """Upper bound of distance / growth: a point within growth g is at most g times this from the limb."""
     return float(CORNER_SPEEDS[limb.kind]) * (1.0 + steepness(limb))
 
 
 @inlined
 def ball_radius(limb: Limb) -> float:
-    """Of a ball about the limb's centre that holds it: see `LimbTable`."""
+    """Radius of a ball about the limb's centre that contains the limb: see `LimbTable`."""
     if limb.kind in WITH_AXES:
         x, y, z = box_axes(limb)[1]
         return sqrt(x * x + y * y + z * z)
@@ -46,10 +46,10 @@ def ball_radius(limb: Limb) -> float:
 def least_growth(
     place: Vector, direction: Vector, first: float, last: float, limb: Limb, beyond: float
 ) -> tuple[float, float]:
-    """Least growth that reaches place + s direction, first <= s <= last, and that s, by golden section search.
+    """Least growth that reaches place + s direction, first <= s <= last, and its s, by golden section search.
 
-    As a function of s the growth must fall and then rise, no faster than s. The search ends early, and tells no least
-    growth, where that is certainly greater than `beyond`, which is not negative.
+    Growth as a function of s must be unimodal (falling, then rising) with Lipschitz constant 1. The search stops early,
+    short of the least growth, once that is certainly greater than `beyond` >= 0.
     """
     a, b = first, last
     best, best_s = growth_at(place, direction, a, limb), a
@@ -102,10 +102,10 @@ def _fill_touch(
 def touching_growth(
     place: Vector, direction: Vector, first: float, last: float, limb: Limb, beyond: float
 ) -> tuple[float, float]:
-    """`growth_to_touch`, if that is at most `beyond` and that is not negative; else a greater growth.
+    """`growth_to_touch` if that is at most `beyond` >= 0; else a growth greater than `beyond`.
 
-    A limb is convex but for a tube's bore, so growth falls and then rises on either side of the line's closest approach
-    to the axis: with the distance from there the bore's wall only comes nearer and the rest only recedes.
+    A limb is convex except for a tube's bore, so growth falls and then rises on either side of the line's closest
+    approach to the axis: away from there, the bore's wall only approaches and the other faces only recede.
     """
     w, c = limb.axis, limb.centre
     x = subtract(place, c)
@@ -128,8 +128,8 @@ def ellipsoid_touch(
 ) -> tuple[float, float]:  # fmt: skip
     """`growth_to_touch` of an ellipsoid, from a guess of s; `terms`: height, rate, q·p and p² of `touching_growth`.
 
-    The grown ellipsoid that reaches one place of the line has another one deepest inside; so does that through the
-    latter. Near the touch each step squares the error, as growth does not change there with s.
+    Each step takes the point of the line that is deepest inside the current ellipsoid and shrinks the ellipsoid to
+    reach just that point. Convergence is quadratic, since the derivative of growth along s is 0 at the touch.
     """
     height, rate, along, square = terms
     growth = growth_at(place, direction, s, limb)

@@ -1,8 +1,8 @@
 """Accurate crossings of a ray and a face: the face's equation along the ray, and the step from a guess to its root.
 
 A face is a surface f = 0 with f a polynomial of degree two along the ray, expanded about a guess near the crossing. A
-`Curve` is f for one step from there, its value from double-double (`docs/numerics.md`, "Accuracy of a hit"); where that
-step is not small against the chord, at a graze, f is solved in double-double throughout.
+`Curve` is f for one Newton step from there, its value computed in double-double (`docs/numerics.md`, "Accuracy of a
+hit"). At a graze, where that step is not small against the chord, f = 0 is solved in double-double throughout.
 """
 
 from math import nan
@@ -48,7 +48,7 @@ class Curve(NamedTuple):
 
 @inlined
 def unknown_curve(like: Real) -> Curve:
-    """The curve of a face that kernels do not know: NaN."""
+    """The curve of a shape without kernels: NaN."""
     number = broadcast_like(nan, like)
     return Curve(number, number, number, number)
 
@@ -94,8 +94,8 @@ def wall_curve(
 ) -> Curve:
     """A cylinder's wall: f = |m|² - r² a² with m = x × a, for x from p1.
 
-    Across the axis, turned by 90 degrees and scaled by |a|, the ray is m + t n with n = d × a. That keeps a ray nearly
-    parallel to the axis accurate: an error in m displaces the ray, and no more.
+    Projected across the axis, turned by 90 degrees and scaled by |a|, the ray is m + t n with n = d × a. A ray nearly
+    parallel to the axis stays accurate: an error in m only displaces the ray.
     """
     d, axis = high_words(displacement), vector_difference(limb.p2, limb.p1)
     m, a = dd_cross(relative_to(origin, displacement, fraction, limb.p1), axis), high_words(axis)
@@ -130,7 +130,7 @@ def cap_curve(origin: Vector, displacement: DoubleDoubleVector, fraction: Real, 
 
 @inlined
 def end_of(limb: Limb, face: float) -> Vector:
-    """The end of the axis that a face is computed from: p2 for CAP2, else p1; of a shape with axes the centre."""
+    """The end of the axis that a face is computed from: p2 for CAP2, else p1; for a shape with axes, the centre."""
     if limb.kind in WITH_AXES:
         return limb.centre
     if face == CAP2:
@@ -142,8 +142,8 @@ def end_of(limb: Limb, face: float) -> Vector:
 def short_step(curve: Curve, guess: Real) -> tuple[Real, Truth]:
     """The step from the guess to the surface, and whether guess + step is right to about one unit of roundoff.
 
-    The root is step (1 - step a / 2b + ...) with a, b the curvature and half the slope. What is left out must be below
-    0.3 u of the guess, what the error of b does below 0.54 u.
+    The root is step (1 - step a / 2b + ...) with a, b the curvature and half the slope. The omitted terms must be below
+    0.3 u of the guess, the effect of the error of b below 0.54 u.
     """
     step = -0.5 * curve.value / curve.half_slope
     scale = absolute(guess * curve.half_slope)

@@ -1,6 +1,6 @@
 """The cylinder, and the tube: a cylinder with a bore.
 
-Slab between the caps ∩ wall: no cap test of its own, no case for a start inside. Sources: the slab first and one dot
+Slab between the caps ∩ wall: no separate cap test, no case for a start inside. Sources: the slab first and one dot
 product after Greg James, "Fast Point-In-Cylinder Test", and his remark on tubes; the quadratic about the line's closest
 approach follows the CC0 "Ray/cylinder intersections" derivation; the result is an interval as in Embree's and
 Geometric Tools' cylinders.
@@ -32,8 +32,8 @@ def ray_cylinder(ray: Ray, limb: Limb) -> Span:
 def ray_tube(ray: Ray, limb: Limb, piece: int) -> Span:
     """Bounds of when the ray's line is inside, before the bore (piece 0) or behind it (piece 1); metres.
 
-    A ray that misses the bore has everything in piece 0. If it is open whether it enters the bore, so is
-    whether there is a piece 1.
+    If the ray misses the bore, piece 0 is the whole chord. If the bounds do not decide whether it enters the bore, they
+    do not decide whether piece 1 exists.
     """
     line = line_about(ray, limb)
     approach = axis_approach(line)
@@ -82,7 +82,7 @@ def cylinder_step(
 
 @inlined
 def cylinder_normal(point: SurfacePoint, face: float) -> Vector:
-    """The outward direction, of any length: away from the axis, of a bore towards it, of a cap along it."""
+    """The outward direction, of any length: away from the axis for SIDE, towards it for BORE, along it for a cap."""
     if face == SIDE:
         return point.radial
     if face == BORE:
@@ -93,13 +93,13 @@ def cylinder_normal(point: SurfacePoint, face: float) -> Vector:
 
 @inlined
 def cylinder_outside_by(height: Real, distance: Real, limb: Limb) -> Real:
-    """Distance of a point beyond the caps or the wall, the larger; metres, negative inside."""
+    """Larger of a point's distances beyond the caps and beyond the wall, metres; negative inside."""
     return larger(absolute(height) - limb.half_length, distance - limb.radius)
 
 
 @inlined
 def tube_outside_by(height: Real, distance: Real, limb: Limb) -> Real:
-    """Distance of a point beyond the caps or the wall, or within the bore, the largest; metres, negative inside."""
+    """Largest of a point's distances beyond the caps, beyond the wall and into the bore, metres; negative inside."""
     return larger(cylinder_outside_by(height, distance, limb), limb.radius2 - distance)
 
 
@@ -118,7 +118,7 @@ def tube_distance(height: Real, distance: Real, limb: Limb) -> Real:
 
 @inlined
 def rectangle_distance(x: Real, y: Real) -> Real:
-    """Signed distance from a rectangle, given by how far beyond its sides a point is along both axes."""
+    """Signed distance of a point from a rectangle, given its signed distances beyond the sides along both axes."""
     out_x, out_y = larger(x, 0.0), larger(y, 0.0)
     return square_root(out_x * out_x + out_y * out_y) + smaller(larger(x, y), 0.0)
 

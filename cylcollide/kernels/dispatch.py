@@ -1,9 +1,9 @@
-"""Dispatch by shape: each operation on a limb and the kernel of its shape. A new shape is entered here.
+"""Dispatch by shape: each operation on a limb calls the kernel of its shape. A new shape is registered here.
 
-Until then spans, distances and boxes of it say nothing, exact arithmetic decides, and faces and normals are NaN.
+For unregistered shapes, bounds and boxes exclude nothing, exact arithmetic decides, and faces and normals are NaN.
 
-A line crosses a limb in one piece, but a tube in two: before and behind its bore. Eight limbs at once are of one shape.
-The cylinder's kernels are inlined into every loop; those of other shapes stay behind a call.
+A line crosses a limb in one piece, but a tube in two: before and behind its bore. Eight limbs at once have one shape.
+The cylinder's kernels are inlined into every loop; those of other shapes are called.
 """
 
 from math import inf, nan
@@ -39,13 +39,13 @@ NEG_X, INSIDE = int(Face.NEG_X), int(Face.INSIDE)
 
 @inlined
 def pieces(kind: int) -> int:
-    """In how many pieces a line may cross a limb of this kind: 2 for a tube, else 1."""
+    """Largest number of pieces in which a line crosses a limb of this kind: 2 for a tube, else 1."""
     return 2 if kind == TUBE else 1
 
 
 @inlined
 def faces(kind: int) -> tuple[int, int]:
-    """The range of a shape's face codes: the first, and one behind the last."""
+    """The range of a shape's face codes: the first, and one past the last."""
     return (NEG_X, INSIDE) if kind == BOX else (0, NEG_X)
 
 
@@ -57,7 +57,7 @@ def ray_limb(ray: Ray, limb: Limb, piece: int) -> Span:
 
 @inlined
 def ray_limbs(one: Ray, two: Ray, limb_of_one: Limb, limb_of_two: Limb) -> tuple[Span, Span]:
-    """`ray_limb` of twice eight rays and limbs of one shape, piece 0."""
+    """`ray_limb` of two sets of eight rays and limbs, all of one shape, piece 0."""
     if limb_of_one.kind == CYLINDER:
         first, second = cylinder.ray_cylinder(one, limb_of_one), cylinder.ray_cylinder(two, limb_of_two)
     else:
@@ -164,7 +164,7 @@ def face_normal(point: SurfacePoint, limb: Limb, face: float) -> Vector:
 
 @inlined
 def outside_by(point: Vector, limb: Limb) -> Real:
-    """By how much a point is outside, in metres: negative inside; a function of the point with Lipschitz constant 1."""
+    """Amount by which a point is outside, metres; negative inside. As a function of the point, 1-Lipschitz."""
     if limb.kind == CYLINDER:
         height, distance = height_and_distance(point, limb)
         return cylinder.cylinder_outside_by(height, distance, limb)
@@ -176,7 +176,7 @@ def other_outside_by(point: Vector, limb: Limb) -> Real:
     """`outside_by` for shapes other than the cylinder."""
     if limb.kind == BOX:
         return box.box_outside_by(point, limb)
-    height, distance = height_and_distance(point, limb)  # of a sphere 0, and the distance from its centre
+    height, distance = height_and_distance(point, limb)  # for a sphere, 0 and the distance from its centre
     if limb.kind == SPHERE:
         return distance - limb.radius
     if limb.kind == CAPSULE:

@@ -16,7 +16,7 @@ from cylcollide.runtime.simd import select
 def distance_bounds(point: Vector, limb: Limb) -> Interval:
     """Bounds of the signed distance of a point from the limb's surface, metres; of one point and one limb, or of eight.
 
-    They are apart by twice the rounding bound, which `docs/numerics.md` adds up; infinitely, if float64 is not trusted.
+    They include the rounding bound that `docs/numerics.md` derives, and are infinite if float64 is not trusted.
     """
     delta = ROUNDING_BOUND * (largest_component(point) + limb.extent)
     (lower, upper), trusted = distance_to(point, limb), delta <= LARGEST_SAFE

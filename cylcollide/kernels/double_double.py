@@ -42,7 +42,7 @@ def two_product(a: Real, b: Real) -> DoubleDouble:
 def renormalised(high: Real, low: Real) -> DoubleDouble:
     """The same sum with the low word below half an ulp of the high one.
 
-    Without error if |high| >= |low|, else with one of u |low|.
+    Exact if |high| >= |low|, else with an error of u |low|.
     """
     total = high + low
     return total, low - (total - high)

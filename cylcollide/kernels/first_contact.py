@@ -1,7 +1,7 @@
-"""The first contact of a point that moves along a line with a grown limb: all that is within a radius of the limb.
+"""The first contact of a point that moves along a line with a grown limb: the set of points within R of the limb.
 
-The distance D from the limb is bounded along the line, a convex function, but for a tube's bore (`bore.py`). At a point
-with nearest place k, a plane through k has the limb behind it, so D is at least the distance from that plane, which is
+The distance D from the limb is a convex function along the line, except in a tube's bore (`bore.py`). At a point with
+nearest place k, a plane through k has the limb behind it, so D is at least the distance from that plane, which is
 linear along the line; and D is at most the distance from k. The lower bound crosses R before the contact, the upper
 bound after it. Newton's method narrows both (`docs/numerics.md`).
 """
@@ -26,23 +26,23 @@ from cylcollide.runtime.simd import (
 )
 
 LEAST_STEPS, MOST_STEPS = 6, 32
-"""Steps to a contact: two or three suffice, but for grazes. After the least, every second step halves the interval."""
+"""Steps to a contact: two or three suffice except at grazes. After LEAST_STEPS, every second one is a bisection."""
 
 STEEP = 2.0**-20
 """Least sine of the angle of contact for which bounds need be narrow."""
 
 TIGHT = 8.0
-"""Bounds are narrow enough if they differ by so many rounding bounds, times the secant of the angle of contact."""
+"""Bounds are narrow enough if they differ by this many rounding bounds over the sine of the angle of contact."""
 
 
 @inlined
 def first_contact(
     line: Line, limb: Limb, begin: Real, end: Real, radius: Real, steps: int
 ) -> tuple[Real, Real, Real, Truth]:
-    """Earliest and latest t of the first contact in begin <= t <= end, and the end of any, all times of the line.
+    """Earliest and latest t, on the line, of the first contact in begin <= t <= end, and the last t of any contact.
 
-    There is none if the earliest is behind the end of any; none is certain if the latest is inf. The last number is
-    whether more than so many steps would narrow it.
+    No contact exists if the earliest t is greater than the last one; none is certain if the latest is inf. The fourth
+    result is whether more than `steps` steps would narrow the bounds.
     """
     grown, shrunk = radius + line.delta, radius - line.delta
     t, lower, last = begin, begin, end
@@ -61,7 +61,7 @@ def first_contact(
         touched = certain_contact(near, shrunk, t, begin, end)
         upper = select(is_open, smaller(upper, touched), upper)
         top = smaller(upper, last)
-        # the slope of D at lower, times height and unit: from there to t it changes by the way over D at most
+        # the slope of D at lower, times height and unit: from there to t it changes by at most (t - lower) / D
         height = larger(near.height, line.delta)
         steep = larger(-rate, STEEP * near.unit) * height + larger(t - lower, 0.0) * near.unit
         wide = (upper - lower) * steep > TIGHT * line.delta * height * near.unit
@@ -77,7 +77,7 @@ def first_contact(
 def certain_contact(near: Near, radius: Real, t: Real, begin: Real, end: Real) -> Real:
     """The first t from `begin` on at which the point is within `radius` of the given place; inf if there is none.
 
-    The squared distance from a fixed place is s² + 2 b s + square at s behind t.
+    The squared distance from a fixed place is s² + 2 b s + square at t + s.
     """
     b, c = near.half_slope, near.square - radius * radius
     radicand = b * b - c

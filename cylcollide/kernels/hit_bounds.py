@@ -1,4 +1,4 @@
-"""Hits of rays with limbs: whether, when and by which face, and which of several limbs first. One ray, or eight."""
+"""Hits of rays with limbs: whether, when and through which face, and which limb is first. One ray, or eight."""
 
 from math import inf
 from typing import TypeAlias
@@ -37,7 +37,7 @@ def thick_hit_bounds(ray: Ray, limb: Limb, policy: int) -> HitBounds:
 
 @inlined
 def first_step_bounds(ray: Ray, limb: Limb) -> tuple[HitBounds, Truth]:
-    """`thick_hit_bounds` of a cylinder and the policy "hit", after one step; and where they take more."""
+    """`thick_hit_bounds` of a cylinder and the policy "hit", after one step; and which rays need more steps."""
     span, is_open = first_step_span(ray, limb)
     return ray_hit_bounds(ray, span, POLICY_HIT), is_open
 
@@ -69,8 +69,8 @@ def two_hit_bounds(
 def or_second_piece(bounds: HitBounds, ray: Ray, limb: Limb, policy: int) -> HitBounds:
     """The hit of a ray with a tube, given the hit with its first piece: that one, or the hit with the second piece.
 
-    The second piece counts only if the first is certainly missed and the ray does not start in it; else the policy has
-    already decided about the whole limb.
+    The second piece counts only if the first is certainly missed and the ray does not start in it; else the hit with
+    the first piece decides for the whole limb.
     """
     return or_behind(bounds, ray_hit_bounds(ray, ray_limb(ray, limb, 1), policy))
 
@@ -92,15 +92,15 @@ def or_behind(bounds: HitBounds, behind: HitBounds) -> HitBounds:
 Closest: TypeAlias = tuple[Real, Real, HitBounds]
 """The closest hit among the limbs tested so far, in any order: `limb, next_possible, bounds`.
 
-`limb` is the index of the one that is certainly hit with the least upper bound, NO_LIMB if there is none, and `bounds`
-are those of its hit; but `inside` says whether the ray certainly starts in any limb. `next_possible` is the earliest
-time at which another limb may be hit; it decides nothing beyond the upper bound.
+`limb` is the index of the certainly hit limb with the least upper bound, NO_LIMB if there is none. `bounds` are those
+of its hit, except `inside`: whether the ray certainly starts in any limb. `next_possible` is the earliest time at which
+another limb may be hit; it has no effect beyond the upper bound.
 """
 
 
 @inlined
 def no_hit(like: Real) -> Closest:
-    """Before any limb is tested; `like` says whether of one ray or of eight."""
+    """The closest hit before any limb is tested, for one ray or eight as in `like`."""
     never, none = broadcast_like(inf, like), broadcast_like(float(NO_LIMB), like)
     nothing = none >= 0.0
     return none, never, HitBounds(nothing, nothing, never, never, nothing, broadcast_like(UNDECIDED_FACE, like))

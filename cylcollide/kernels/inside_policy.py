@@ -16,7 +16,7 @@ INSIDE = float(Face.INSIDE)
 
 
 class HitBounds(NamedTuple):
-    """Whether and when a ray hits a limb, as far as bounds decide it; certainly a miss if not possible."""
+    """Whether and when a ray hits a limb, as far as bounds decide it; certainly a miss unless possible."""
 
     possible: Truth
     certain: Truth  # certainly a hit

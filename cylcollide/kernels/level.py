@@ -1,8 +1,8 @@
-"""Rays along level faces: across x, y or z, of a box, or caps of a cylinder or tube whose axis is one of these.
+"""Rays along level faces: box faces, or caps of a cylinder or tube, exactly perpendicular to x, y or z.
 
-A limb has the same cross-section at any height between such faces. So a ray at one height, which float64 compares with
-the faces without error, may be moved to the middle between them, where bounds decide. A thick ray whose ball just
-touches a face from above meets the limb where its centre, seen as a line, would meet the cross-section.
+A limb has the same cross-section at any height between such faces. A ray at constant height, which float64 compares
+with the faces without error, can therefore be moved to the middle between them, where bounds decide. A thick ray whose
+ball just touches a face touches the limb where the line of its centre would hit the cross-section.
 """
 
 from typing import TypeAlias
@@ -21,7 +21,7 @@ CAP1, CAP2, BORE = float(Face.CAP1), float(Face.CAP2), float(Face.BORE)
 INSIDE, NONE = float(Face.INSIDE), float(Face.NONE)
 
 Heights: TypeAlias = tuple[DoubleDouble, DoubleDouble, float, float, float]
-"""Of two level faces: the low one and the high one, sums of two numbers; their codes; a height in the middle."""
+"""Two level faces: heights of the low and the high one, sums of two numbers; their codes; the height midway."""
 
 
 @linkonce
@@ -37,7 +37,7 @@ def level_span(ray: Ray, displacement: DoubleDoubleVector, limb: Limb, piece: in
 def level_ray(ray: Ray, displacement: DoubleDoubleVector, limb: Limb) -> tuple[Ray, bool, float]:
     """The ray, moved to the middle between level faces, whether it is beyond one, and the face in whose plane it is.
 
-    Thin if its ball just touches a face. Of several faces of a box the lowest: it owns their edge; NONE of no face.
+    The ray becomes thin if its ball just touches a face. The face is NONE or the lowest of several, as it owns edges.
     """
     origin, radius, plane = ray.origin, ray.radius, NONE
     for k in range(3):
@@ -71,7 +71,7 @@ def owner(face: float, plane: float) -> float:
 
 @inlined
 def has_level_faces(limb: Limb, k: int) -> bool:
-    """Whether faces of a limb are exactly across x, y or z."""
+    """Whether a limb has faces exactly perpendicular to coordinate axis k."""
     i, j = (k + 1) % 3, (k + 2) % 3
     if limb.kind == BOX:
         return level_axis(limb, k) >= 0
@@ -81,7 +81,7 @@ def has_level_faces(limb: Limb, k: int) -> bool:
 
 @inlined
 def level_axis(limb: Limb, k: int) -> int:
-    """Which axis of a box is exactly x, y or z, in either direction; -1 for none."""
+    """Index of the axis of a box that is exactly parallel to coordinate axis k; -1 for none."""
     axes, found = box_axes(limb)[0], -1
     for axis in range(3):
         if abs(axes[axis][k]) == 1.0 and abs(axes[axis][(k + 1) % 3]) + abs(axes[axis][(k + 2) % 3]) == 0.0:
@@ -91,7 +91,7 @@ def level_axis(limb: Limb, k: int) -> int:
 
 @compiled
 def level_heights(limb: Limb, k: int) -> Heights:
-    """The level faces of a limb across x, y or z."""
+    """The level faces of a limb perpendicular to coordinate axis k."""
     if limb.kind == BOX:
         (axes, half), axis = box_axes(limb), level_axis(limb, k)
         centre, first = limb.centre[k], NEG_X + 2.0 * axis
@@ -122,6 +122,6 @@ def beyond(height: float, face: DoubleDouble, radius: float) -> float:
 
 @inlined
 def moved_to(origin: Vector, k: int, height: float) -> Vector:
-    """The point at another coordinate x, y or z."""
+    """The point with its coordinate k replaced by a height."""
     x, y, z = origin
     return height if k == 0 else x, height if k == 1 else y, height if k == 2 else z

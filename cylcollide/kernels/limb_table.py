@@ -20,14 +20,14 @@ ROW = 16
 """Numbers in the row of a limb: two registers of eight."""
 
 CENTRE, AXIS, HALF_LENGTH, RADIUS, RADIUS2, P1, P2, EXTENT = 0, 3, 6, 7, 8, 9, 12, 15
-"""Columns of a row, vectors by their first: `Limb` says what they hold."""
+"""Columns of a row, of a vector the first one. `Limb` describes them."""
 
 BOX_AXES = AXIS
 """First of the twelve columns of a limb's box, three axes and half extents, in place of AXIS to P2: see `box_axes`."""
 
 
 class LimbRows(NamedTuple):
-    """The columns of n limbs that loops read: few, since each one costs a call as much time as a limb does."""
+    """The columns of n limbs that loops read: few, since each column costs a call as much time as one limb."""
 
     kernel_shape: Column[np.int8]  # the Shape whose kernels apply; a capsule without length is a sphere
     character: Column[np.int32]
@@ -121,10 +121,10 @@ def fill_row(table: LimbTable, i: int) -> None:
 def write_row(
     row: Float64Array, shape: int, a: Vector, b: Vector, radius: float, radius2: float, box: Float64Array
 ) -> int:
-    """Write the row of one limb; the Shape whose kernels apply: SPHERE for a capsule without length.
+    """Write the row of one limb; returns the Shape whose kernels apply: SPHERE for a capsule without length.
 
-    `box` holds axes and half extents, and is read for a shape that has axes only. A limb whose sizes float64
-    products cannot hold gets an infinite extent, so that every ray is undecided.
+    `box` holds axes and half extents, and is read only for a shape that has axes. If products of a limb's sizes
+    overflow or underflow, its extent is set to inf, so that every ray is undecided.
     """
     if shape in WITH_AXES:
         smallest, size = min(box[9], box[10], box[11]), box[9] + box[10] + box[11]
@@ -162,7 +162,7 @@ def limb_between(shape: int, a: Vector, b: Vector, radius: Real, radius2: Real) 
 
 
 def plain_limb(table: LimbTable, i: int) -> Limb:
-    """Limb i, for Python."""
+    """Limb i as Python numbers."""
     row = table.rows[i].tolist()
     return limb_of(table.kernel_shape.item(i), tuple(row[: ROW // 2]), tuple(row[ROW // 2 :]))
 
@@ -182,7 +182,7 @@ def eight_of(rows: Float64Array, i: int, first: int) -> tuple[float, float, floa
 
 @inlined
 def limb_of(kind: int, low: tuple[Real, ...], high: tuple[Real, ...]) -> Limb:
-    """The limb, or the eight limbs of one shape, whose first eight and last eight columns these are."""
+    """The limb, or eight limbs of one shape, with these first eight and last eight columns."""
     x, y, z, u, v, w, half_length, radius = low
     radius2, x1, y1, z1, x2, y2, z2, extent = high
     kind += 0  # int64, whatever the column has: one version of each kernel, not two

@@ -1,7 +1,7 @@
-"""A ray's line in coordinates of a limb's axis: the well-conditioned numbers that every shape starts from.
+"""A ray's line in coordinates of a limb's axis: well-conditioned numbers, the input of every shape's kernel.
 
-The origin is moved to the line's closest approach to the limb's centre first, so that what follows is of the limb's
-size however far away the ray begins; position and direction are then split along and across the axis.
+The origin is first moved to the line's closest approach to the limb's centre, so that all later numbers are of the
+limb's size however far away the ray begins; position and direction are then split along and across the axis.
 """
 
 from typing import NamedTuple
@@ -85,8 +85,8 @@ def slab_about(height: Real, rate: Real, half: Real, shift: Real, delta: Real) -
 def axis_approach(line: Line) -> tuple[Real, Real, Real]:
     """The line's closest approach to the axis, as `within` takes it: metres along the ray, gap², and 1 / speed².
 
-    The gap is the least distance, the speed that of the direction across the axis. On a nearly parallel ray the metres
-    may err by much, the distance does not.
+    The gap is the least distance, the speed the length of the direction's part across the axis. On a nearly parallel
+    ray the metres may have a large error, the gap does not.
     """
     speed_squared, least = dot(line.p, line.p), SLOPE_FLOOR * SLOPE_FLOOR
     per_speed_squared = 1.0 / larger(speed_squared, least)
@@ -127,8 +127,8 @@ def capped(walls: Bracket, slabs: Bracket, forward: Truth) -> Span:
 def face_between(side: Truth, shrunk_wall: Interval, plane: Interval) -> Real:
     """The face of one end of wall ∩ slab: SIDE, CAP1 for either cap, or `UNDECIDED_FACE`.
 
-    A side is certain if even the grown wall is crossed on the inner side of the shrunk slab; a cap if, at every time at
-    which its plane may be crossed, the ray is inside the shrunk wall. At a rim neither holds.
+    SIDE is certain if the ray crosses even the grown wall inside the shrunk slab; a cap, if the ray is inside the
+    shrunk wall at every time at which it may cross the cap's plane. At a rim neither holds.
     """
     cap = (shrunk_wall[0] <= plane[0]) & (plane[1] <= shrunk_wall[1])
     return select(side, SIDE, select(cap, CAP1, UNDECIDED_FACE))

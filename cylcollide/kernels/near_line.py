@@ -1,6 +1,6 @@
-"""The place of a limb that is nearest to a point of a line, for each shape: what thick rays are bounded by.
+"""The place of a limb that is nearest to a point of a line, for each shape; bounds of thick rays follow from it.
 
-A `Line` is here in coordinates about the axis, or along the axes of a limb that has three. Points are at t metres from
+A `Line` here has coordinates about the axis, or along the axes of a limb that has three. Points are at t metres from
 the line's closest approach to the limb's centre.
 """
 
@@ -31,10 +31,10 @@ CYLINDER, TUBE, TAPERED = int(Shape.CYLINDER), int(Shape.TUBE), int(Shape.TAPERE
 BOX, ELLIPSOID = int(Shape.BOX), int(Shape.ELLIPSOID)
 
 NEWTON_STEPS = 8
-"""Steps to the place of an ellipse: what is left of the error only widens the bounds."""
+"""Steps to the nearest place of an ellipse; the remaining error only widens the bounds."""
 
 LEAST_SLOPE = 1e-200
-"""Stands in for a slope of zero, where a step is of no length anyway."""
+"""Replaces a divisor of zero, where the dividend is zero, too."""
 
 
 class Near(NamedTuple):
@@ -42,7 +42,7 @@ class Near(NamedTuple):
 
     square: Real  # squared distance of the point from the place, m²
     half_slope: Real  # half its derivative along the line, the place being fixed
-    curvature: Real  # half the second derivative of the squared distance from the limb, about; 0 to 1
+    curvature: Real  # about half the second derivative of the squared distance from the limb; 0 to 1
     height: Real  # distance of the point from the plane, m: at most that from the limb
     rate: Real  # its derivative along the line, times `unit`
     unit: Real  # > 0
@@ -91,9 +91,9 @@ def spot_at(line: Line, t: Real) -> Spot:
 
 @inlined
 def near_limb(line: Line, limb: Limb, t: Real) -> Near:
-    """The nearest place of a limb, which is neither sphere nor capsule. A tube counts as the cylinder around it.
+    """The nearest place of a limb other than a sphere or capsule. A tube counts as the cylinder around it.
 
-    Of a shape that is not entered here the place is infinitely far, and no plane has it behind.
+    For a shape not registered here, the place is infinitely far away and the plane bounds nothing.
     """
     if limb.kind == BOX:
         return near_box(line, limb, t)
@@ -109,7 +109,7 @@ def near_limb(line: Line, limb: Limb, t: Real) -> Near:
 
 @inlined
 def near_place(square: Real, half_slope: Real, curvature: Real) -> Near:
-    """The nearest place of a limb, by which the plane is known: at right angles to the way from there to the point."""
+    """The nearest place of a limb, and its plane: perpendicular to the vector from the place to the point."""
     distance = square_root(square)
     return Near(square, half_slope, curvature, distance, half_slope, select(square > 0.0, distance, 1.0))
 
@@ -122,7 +122,7 @@ def near_cylinder(spot: Spot, limb: Limb) -> Near:
 
 @inlined
 def near_tube(spot: Spot, limb: Limb) -> Near:
-    """The nearest place of a tube: of a wall, a cap or a rim. Seen from its bore, there is no plane."""
+    """The nearest place of a tube: of a wall, a cap or a rim. In the bore, no plane has the tube behind it."""
     outside = select(
         spot.distance > limb.radius, spot.distance - limb.radius, smaller(spot.distance - limb.radius2, 0.0)
     )
@@ -131,7 +131,7 @@ def near_tube(spot: Spot, limb: Limb) -> Near:
 
 @inlined
 def near_ring(spot: Spot, limb: Limb, outside: Real) -> Near:
-    """The nearest place of a cylinder or a tube; `outside` is the way to it across the axis, towards the axis > 0."""
+    """The nearest place of a cylinder or tube; `outside` is the distance to it across the axis, > 0 if inward."""
     beyond = larger(absolute(spot.z) - limb.half_length, 0.0)
     rise = select(spot.z > 0.0, spot.rate, -spot.rate)
     bend = spot.slope * spot.slope + outside * spot.bend
@@ -153,7 +153,7 @@ def near_box(line: Line, limb: Limb, t: Real) -> Near:
 
 @inlined
 def beyond_face(coordinate: Real, rate: Real, half: Real) -> tuple[Real, Real]:
-    """How far a point is beyond either face of a slab, and the rate of that; 0 within."""
+    """Distance of a point beyond either face of a slab, and its rate; 0 within."""
     beyond = absolute(coordinate) - half
     rise = select(coordinate > 0.0, rate, -rate)
     return larger(beyond, 0.0), select(beyond > 0.0, rise, 0.0)
@@ -161,10 +161,10 @@ def beyond_face(coordinate: Real, rate: Real, half: Real) -> tuple[Real, Real]:
 
 @inlined
 def nearest_on_tapered(z: Real, distance: Real, limb: Limb) -> tuple[Real, Real]:
-    """The way from the nearest place of a tapered cylinder to a point of the half plane; zero inside.
+    """The vector from the nearest place of a tapered cylinder to a point of the half plane; zero inside.
 
-    Its direction is that of a plane with the limb behind it, however short it is: the wall's normal, the cap's, or at a
-    rim between both.
+    However short, it is normal to a plane with the limb behind it: along the wall's normal, the cap's, or, at a rim,
+    between both.
     """
     h, (along_axis, across, length) = limb.half_length, slope_of(limb)
     way, height = on_slope(z, distance, limb)
@@ -196,9 +196,9 @@ def near_tapered(spot: Spot, limb: Limb) -> Near:
 
 @inlined
 def place_on_ellipse(z: Real, distance: Real, limb: Limb) -> tuple[Real, Real]:
-    """The place of an ellipse nearest to a point outside of it, z >= 0, over its half axes: on the unit circle.
+    """The place of an ellipse nearest to a point outside, z >= 0, divided by the half axes: on the unit circle.
 
-    It is at (h z, r d) / (λ + h², λ + r²), of length 1 (D. Eberly); Newton's method rises to the λ of it.
+    It is (h z / (λ + h²), r d / (λ + r²)), of length 1 (D. Eberly); Newton's method converges to λ from below.
     """
     h, r = limb.half_length, limb.radius
     h2, r2, a, b = h * h, r * r, h * z, r * distance
@@ -222,7 +222,7 @@ def in_ellipse(z: Real, distance: Real, limb: Limb) -> Truth:
 
 @inlined
 def nearest_on_ellipse(z: Real, distance: Real, limb: Limb) -> tuple[Real, Real]:
-    """The way from the nearest place of an ellipse to a point of the half plane; zero inside."""
+    """The vector from the nearest place of an ellipse to a point of the half plane; zero inside."""
     inside = in_ellipse(z, distance, limb)
     x, y = place_on_ellipse(absolute(z), distance, limb)
     return (
@@ -233,9 +233,9 @@ def nearest_on_ellipse(z: Real, distance: Real, limb: Limb) -> tuple[Real, Real]
 
 @inlined
 def near_ellipsoid(spot: Spot, limb: Limb) -> Near:
-    """A place of an ellipsoid very close to the nearest one, and the plane that touches it there.
+    """A place of an ellipsoid very close to the nearest one, and the tangent plane there.
 
-    Any place is as good for bounds, if not as tight.
+    Any other place gives valid bounds, too, but less tight ones.
     """
     h, r, height = limb.half_length, limb.radius, absolute(spot.z)
     x, y = place_on_ellipse(height, spot.distance, limb)
@@ -247,7 +247,7 @@ def near_ellipsoid(spot: Spot, limb: Limb) -> Near:
     rise = select(spot.z > 0.0, spot.rate, -spot.rate)
     rate = select(inside, 0.0, normal_z * rise + normal_out * spot.slope)
     above = larger(normal_z * z + normal_out * out, 0.0)
-    # a tangent turns with the place, by the radius of curvature
+    # the tangent plane turns as the place moves, by the radius of curvature
     tangential = larger(rise * rise + spot.slope * spot.slope - rate * rate, 0.0)
     bend = tangential * above / (size * size * size / (h * r) + above) + absolute(out * spot.bend)
     square, one = z * z + out * out, broadcast_like(1.0, rate)

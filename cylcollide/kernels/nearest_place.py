@@ -38,13 +38,13 @@ PLACE_ERROR = 2.0**-90
 SIGN_ERROR = 2.0**-96
 """Bound of the error of a scalar product, relative to the largest components of both factors."""
 CLEAR_OF_AXIS = 2.0**40
-"""Of the bound of errors: the direction from the axis to a point is known to 2⁻⁵⁹ from this distance on."""
+"""In units of the error bound: from this distance on, the direction from the axis to a point is known to 2⁻⁵⁹."""
 BESIDE_AXIS = 2.0**30
-"""Of the bound of errors: from this distance on it is known to 2⁻³⁰, and at right angles to the axis to 2⁻⁹⁰."""
+"""In units of the error bound: from this distance on, it is known to 2⁻³⁰, and is orthogonal to the axis to 2⁻⁹⁰."""
 LEAST_ACROSS = 1e-60
-"""Of an axis not parallel to x, or a way out of a box, metres: its products are float64 numbers from here on."""
+"""Least |y| or |z| of an axis not along x, and least distance from a box, metres, whose products do not underflow."""
 SKEW_MARGIN = 16.0
-"""How much the slight skew of a box's axes may move a place from one of its features to the next, times that skew."""
+"""Bound on how far the skew of a box's axes shifts the boundaries between its features, per skew and distance."""
 
 
 class Place(NamedTuple):
@@ -115,7 +115,7 @@ def nearest_place(point: Vector, limb: Limb) -> Place:
 def about_axis(
     point: Vector, x: DoubleDoubleVector, limb: Limb
 ) -> tuple[AboutAxis, DoubleDoubleVector, DoubleDoubleVector]:
-    """The point about the axis, the vector from the axis to it, and the axis; x is the way from p1 to the point."""
+    """The `AboutAxis` of a point, the vector from the axis to it, and the axis; x is the point relative to p1."""
     axis = vector_difference(limb.p2, limb.p1)
     product, height, length, radial, error = along_axis(x, axis, limb)
     below, above = sign_of_product(x, axis, product), sign_beyond(dd_subtract(height, length), error)
@@ -129,7 +129,7 @@ def about_axis(
 
 @inlined
 def is_along(x: DoubleDoubleVector, axis: DoubleDoubleVector) -> bool:
-    """Whether a way from p1 is exactly none, half or all of the axis, or along an axis parallel to one of the world."""
+    """Whether a vector from p1 is exactly 0, half or all of the axis, or along an axis parallel to x, y or z."""
     (a, b, c), (u, v, w) = high_words(x), high_words(axis)
     is_parallel = (a == 0.0 or v == 0.0) and (b == 0.0 or u == 0.0) and (b == 0.0 or w == 0.0)
     is_parallel = is_parallel and (c == 0.0 or v == 0.0) and (c == 0.0 or u == 0.0) and (a == 0.0 or w == 0.0)
@@ -138,7 +138,7 @@ def is_along(x: DoubleDoubleVector, axis: DoubleDoubleVector) -> bool:
 
 @inlined
 def are_equal(v: DoubleDoubleVector, factor: float, w: DoubleDoubleVector) -> bool:
-    """Whether a vector times a power of two is another."""
+    """Whether factor v = w, the factor being a power of two."""
     is_first = factor * v[0][0] == w[0][0] and factor * v[0][1] == w[0][1]
     is_second = factor * v[1][0] == w[1][0] and factor * v[1][1] == w[1][1]
     return is_first and is_second and factor * v[2][0] == w[2][0] and factor * v[2][1] == w[2][1]
@@ -146,7 +146,7 @@ def are_equal(v: DoubleDoubleVector, factor: float, w: DoubleDoubleVector) -> bo
 
 @inlined
 def across_axis(axis: DoubleDoubleVector) -> DoubleDoubleVector:
-    """The part of +x that is at right angles to an axis, or of +y if it is parallel to x; zero if float64 has none."""
+    """The component of +x orthogonal to an axis, or +y if the axis is parallel to x; zero if products underflow."""
     u, v, w = axis
     least = max(abs(v[0]), abs(w[0]))
     if least == 0.0:
@@ -197,21 +197,21 @@ def multiple(factor: DoubleDouble, v: DoubleDoubleVector) -> DoubleDoubleVector:
 
 @inlined
 def place_along(point: Vector, distance: DoubleDouble, normal: DoubleDoubleVector, face: float) -> Place:
-    """The certain place from which a point is at a distance along a unit normal."""
+    """The place point - distance normal, certain, for a unit normal."""
     return Place(True, distance[0], position_from(point, distance, normal), high_words(normal), face)
 
 
 @inlined
 def position_from(point: Vector, distance: DoubleDouble, normal: DoubleDoubleVector) -> Vector:
-    """The place from which a point is at a distance along a unit normal."""
+    """The position point - distance normal, rounded, for a unit normal."""
     return high_words(combined(as_double_double(point), (-distance[0], -distance[1]), normal))
 
 
 @compiled
 def place_on_ball(point: Vector, x: DoubleDoubleVector, radius: float, face: float) -> Place:
-    """The place on a ball from whose centre the point is at x; uncertain next to the surface and the centre."""
+    """The place on a ball; x is the point relative to its centre. Uncertain next to the surface and the centre."""
     size = largest_component(high_words(x)) + radius
-    if largest_component(high_words(x)) == 0.0:  # of a sphere: of capsules, the axis tells
+    if largest_component(high_words(x)) == 0.0:  # a sphere: the axis decides for capsules
         return place_along(point, (-radius, 0.0), ((1.0, 0.0), ZERO, ZERO), face)
     from_centre = dd_square_root(dd_dot(x, x))
     distance, error = dd_subtract(from_centre, (radius, 0.0)), PLACE_ERROR * size
@@ -223,7 +223,7 @@ def place_on_ball(point: Vector, x: DoubleDoubleVector, radius: float, face: flo
 
 @compiled
 def place_on_box(point: Vector, limb: Limb) -> Place:
-    """The place on a box. Its axes are unit vectors at right angles but for their rounding, which is corrected."""
+    """The place on a box. Its axes are orthonormal except for rounding, which is corrected."""
     (u, v, w), half = box_axes(limb)
     x, axes = vector_difference(point, limb.centre), (as_double_double(u), as_double_double(v), as_double_double(w))
     error = PLACE_ERROR * (largest_component(high_words(x)) + half[0] + half[1] + half[2])
@@ -234,7 +234,7 @@ def place_on_box(point: Vector, limb: Limb) -> Place:
     ij, jk, ki = skew(i, j, 0.0), skew(j, k, 0.0), skew(k, i, 0.0)
     most = max(abs(long_i), abs(long_j), abs(long_k), abs(ij), abs(jk), abs(ki))
     if most == 0.0 and is_aligned(u) and is_aligned(v) and is_aligned(w):
-        error = 0.0  # the axes are the world's: all of this is exact
+        error = 0.0  # the axes are x, y and z: all of this is exact
     faces = NEG_X + (a[0] > 0.0), NEG_X + 2.0 + (b[0] > 0.0), NEG_X + 4.0 + (c[0] > 0.0)
     beyond = max(out[0][0], out[1][0], out[2][0])
     margin = error + SKEW_MARGIN * most * abs(beyond)
@@ -246,7 +246,7 @@ def place_on_box(point: Vector, limb: Limb) -> Place:
     if (error > 0.0 and min(abs(out[0][0]), abs(out[1][0]), abs(out[2][0])) <= margin) or 0.0 < beyond < LEAST_ACROSS:
         return UNCERTAIN
     p, q, r = positive(out[0]), positive(out[1]), positive(out[2])
-    # the multipliers solve (1 + skew) m = (p, q, r); the square of the skew is below all that counts
+    # the multipliers solve (1 + skew) m = (p, q, r); the square of the skew is negligible
     m = (
         dd_subtract(p, (long_i * p[0] + ij * q[0] + ki * r[0], 0.0)),
         dd_subtract(q, (ij * p[0] + long_j * q[0] + jk * r[0], 0.0)),
@@ -272,7 +272,7 @@ def place_within_box(
     faces: Vector,
     error: float,
 ) -> Place:
-    """The place on the nearest face of a box that holds the point; of equals, the lowest face, or uncertain."""
+    """The place on the nearest face of a box that contains the point; the lowest of equally near ones, or uncertain."""
     best, second, at = (-inf, 0.0), -inf, 0
     for k in range(3):
         depth = dd_multiply(out[k], (1.0 - 0.5 * longer[k], 0.0))  # one over the length of the axis
@@ -288,13 +288,13 @@ def place_within_box(
 
 @inlined
 def is_aligned(axis: Vector) -> bool:
-    """Whether an axis is parallel to one of the world's."""
+    """Whether an axis is parallel to x, y or z."""
     return (axis[0] == 0.0) + (axis[1] == 0.0) + (axis[2] == 0.0) == 2
 
 
 @inlined
 def with_sign_of(v: DoubleDoubleVector, number: DoubleDouble) -> DoubleDoubleVector:
-    """The vector, turned over unless the number is positive."""
+    """The vector, negated unless the number is positive."""
     if number[0] > 0.0:
         return v
     return (-v[0][0], -v[0][1]), (-v[1][0], -v[1][1]), (-v[2][0], -v[2][1])
@@ -302,14 +302,14 @@ def with_sign_of(v: DoubleDoubleVector, number: DoubleDouble) -> DoubleDoubleVec
 
 @inlined
 def beyond_face(coordinate: DoubleDouble, half: float) -> DoubleDouble:
-    """How far a coordinate is beyond the nearer of two faces."""
+    """Signed distance of a coordinate beyond the nearer of two faces."""
     size = coordinate if coordinate[0] > 0.0 else (-coordinate[0], -coordinate[1])
     return dd_subtract(size, (half, 0.0))
 
 
 @inlined
 def skew(a: DoubleDoubleVector, b: DoubleDoubleVector, expected: float) -> float:
-    """By how much the scalar product of two axes differs from what it ought to be."""
+    """Difference of the scalar product of two axes from its expected value."""
     return float(dd_subtract(dd_dot(a, b), (expected, 0.0))[0])
 
 

@@ -1,6 +1,6 @@
-"""The places of eight limbs that are nearest to eight points, side by side: the bits of `nearest_place`.
+"""The places of eight limbs that are nearest to eight points, in SIMD lanes, bit-equal to `nearest_place`.
 
-There are no branches, and fewer places are certain: `nearest_place` finds the others.
+The code has no branches, so fewer places are certain; `nearest_place` computes the others.
 """
 
 from cylcollide._types import Face
@@ -26,7 +26,7 @@ from cylcollide.runtime.simd import Real, Truth, absolute, broadcast_like, large
 SIDE, CAP1, CAP2 = float(Face.SIDE), float(Face.CAP1), float(Face.CAP2)
 
 CLEARLY_NEARER = 2.0**50
-"""Of the bound of errors: by how much the nearest side of a cylinder is nearer than the others, in float64."""
+"""In units of the error bound: least float64 margin by which a side of a cylinder is certainly the nearest."""
 
 
 @inlined
@@ -41,10 +41,10 @@ def places_on_cylinders(point: Vector, limb: Limb) -> tuple[Truth, Real, Vector,
     product_error = SIGN_ERROR * largest_component(high_words(x)) * largest_component(high_words(axis))
     certain = (absolute(product[0]) > product_error) & (absolute(over[0]) > error)
     certain = certain & (limb.extent <= LARGEST_SAFE) & (largest_component(point) <= LARGEST_SAFE)
-    # beyond a cap: from it, or from its rim
+    # beyond a cap: distance from the cap or its rim
     along, across = select_pair(before, height, over), select_pair(is_out, off_wall, none)
     away = dd_square_root(dd_add(dd_multiply(along, along), dd_multiply(across, across)))
-    # else: from the wall, or inside from the nearest of three sides
+    # else: distance from the wall, or inside, from the nearest of three sides
     less, more = smaller(below[0], over[0]), larger(below[0], over[0])
     nearest, second = larger(more, off_wall[0]), larger(less, smaller(more, off_wall[0]))
     in_slab, is_first = logical_not(before | behind), below[0] > over[0]

@@ -26,7 +26,7 @@ from cylcollide.runtime.simd import Truth
 
 @inlined
 def certain_side(point: Vector, limb: Limb) -> tuple[Truth, Truth]:
-    """Whether a point is certainly strictly inside, and whether certainly outside; neither on or near the surface.
+    """Whether a point is certainly strictly inside, and certainly outside; neither if on or near the surface.
 
     Of one point and one limb, or of eight and eight.
     """
@@ -46,7 +46,7 @@ def point_limb(point: Vector, limb: Limb) -> int:
 
 @compiled
 def point_axis_distance_squared(point: Vector, limb: Limb) -> float:
-    """Squared distance of a point from the limb's axis, or its centre if it has none; good to 2⁻⁴⁵ of itself.
+    """Squared distance of a point from the limb's axis, or its centre if it has none; relative error at most 2⁻⁴⁵.
 
     NaN where the point is so close to a long axis that double-double products have lost that many digits.
     """

@@ -1,7 +1,7 @@
 """The nearest place of a limb's profile to a point of the half plane of axis and point, in double-double.
 
-A point is at a height above p1, along the axis, and at a distance from the axis. What errors may reverse is uncertain:
-`exact/` decides it.
+A point is at a height above p1, along the axis, and at a distance from the axis. A comparison that errors may reverse
+is uncertain: `exact/` decides it.
 """
 
 from typing import NamedTuple
@@ -27,21 +27,21 @@ TUBE, TAPERED = int(Shape.TUBE), int(Shape.TAPERED)
 
 ZERO, ONE, MINUS_ONE = (0.0, 0.0), (1.0, 0.0), (-1.0, 0.0)
 MOST_STEPS, CONVERGED = 8, 2.0**-92
-"""Newton steps on the condition that a place is on an ellipse, and when they end."""
+"""Limit of Newton steps to a place of an ellipse, and the residual of the ellipse's equation at which they end."""
 CLOSE_TO_AXIS = 2.0**50
-"""Of the bound of errors: a point inside that is closer to the longer axis is left to exact arithmetic."""
+"""In units of the error bound: a point inside that is closer to the longer axis is left to exact arithmetic."""
 NOWHERE = (-(2.0**400), 0.0)
-"""How far a point is beyond a side that is not there."""
+"""Stands for the distance beyond a side that does not exist."""
 
 
 class AboutAxis(NamedTuple):
-    """A point about the axis of a limb."""
+    """A point in coordinates about the axis of a limb."""
 
     height: DoubleDouble  # along the axis, from p1
     below: float  # sign of the height: -1, 0, 1, or UNKNOWN
-    above: float  # sign of the height over p2
+    above: float  # sign of the height above p2
     distance: DoubleDouble  # from the axis
-    is_on_axis: bool  # certainly; it may be without being known to be
+    is_on_axis: bool  # certainly; false proves nothing
     length: DoubleDouble  # of the axis
     error: float  # bound of the errors of all these, metres
 
@@ -51,7 +51,7 @@ UNKNOWN = 2.0
 
 
 class Foot(NamedTuple):
-    """The nearest place, as seen from there: the way to the point is distance times the direction."""
+    """The nearest place: the vector from there to the point is distance times the direction."""
 
     certain: bool
     distance: DoubleDouble  # negative inside
@@ -62,7 +62,7 @@ class Foot(NamedTuple):
 
 @inlined
 def to_place(x: DoubleDouble, y: DoubleDouble, face: float, error: float) -> Foot:
-    """The foot from which a point outside is at (x, y) along and across the axis."""
+    """The foot of a point outside that is at (x, y) from it, along and across the axis."""
     distance = dd_square_root(dd_add(dd_multiply(x, x), dd_multiply(y, y)))
     if not distance[0] > error:
         return Foot(False, ZERO, ZERO, ZERO, face)
@@ -86,7 +86,7 @@ def foot_on_walls(at: AboutAxis, limb: Limb) -> Foot:
         return Foot(True, ZERO, MINUS_ONE, ZERO, CAP1)
     if at.above == 0.0 and in_bore[0] > at.error and (past_rim2[0] < -at.error or at.is_on_axis):
         return Foot(True, ZERO, ONE, ZERO, CAP2)
-    # before a cap, beside it in the bore's mouth
+    # in front of a cap or of the bore's opening
     if at.below <= 0.0 and past_rim1[0] <= 0.0:
         return to_place(at.height, in_bore if in_bore[0] < 0.0 else ZERO, CAP1, at.error)
     if at.above >= 0.0 and past_rim2[0] <= 0.0:
@@ -190,9 +190,9 @@ def foot_on_ellipse(at: AboutAxis, limb: Limb) -> Foot:
 def foot_on_ellipse_from_axis(
     at: AboutAxis, x: DoubleDouble, half: DoubleDouble, focal: DoubleDouble, upper: bool, radius: float
 ) -> Foot:
-    """`foot_on_ellipse` of a point on the axis, at x beside the middle: an end of the axis, or about the middle.
+    """`foot_on_ellipse` of a point on the axis, at x from the middle: an end of the axis, or the equator.
 
-    An end of the axis is nearest from `focal` on; before, only the middle is decided.
+    An end of the axis is nearest from x = `focal` on; for smaller x only the middle is decided.
     """
     end = ONE if upper else MINUS_ONE
     if at.below == 0.0 or at.above == 0.0:

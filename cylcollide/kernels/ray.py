@@ -68,8 +68,8 @@ def cross(a: Vector, b: Vector) -> Vector:
 def make_ray(origin: Vector, displacement: Vector, is_segment: bool, distance: Real, radius: Real) -> Ray:
     """Prepare a ray, whose limit is the length of a segment's displacement, or `distance` metres.
 
-    If its numbers are too large or too small for the products of kernels, all limbs whose boxes it meets are undecided;
-    if they are for squares, all limbs.
+    If the kernels' products of its numbers may overflow or underflow, all limbs whose boxes it hits are undecided; if
+    squares may, all limbs.
     """
     extent = largest_component(origin)
     size = largest_component(displacement)
@@ -86,7 +86,7 @@ def make_ray(origin: Vector, displacement: Vector, is_segment: bool, distance: R
 
 @inlined
 def is_trusted(ray: Ray) -> Truth:
-    """Whether products of kernels hold its numbers."""
+    """Whether the kernels' products of the ray's numbers neither overflow nor underflow."""
     return ray.extent <= LARGEST_SAFE
 
 

@@ -1,8 +1,8 @@
 """The tapered cylinder, the cone and the ellipsoid: solids whose squared radius is quadratic along the axis.
 
 Across the axis the ray is at q + p s, along it at z = height + rate s; inside means Q(s) = |q + p s|² - ρ²(z) <= 0 with
-ρ²(z) = g0 + g1 z + g2 z². That is Greg James' remark on scaling the radius by the dot product, carried through. Growing
-and shrinking the limb is done on g0: by `slack`, which covers all errors of Q over the limb (`docs/numerics.md`).
+ρ²(z) = g0 + g1 z + g2 z². This carries out Greg James' remark on scaling the radius by the dot product. The limb grows
+and shrinks by a change of g0, `slack`, which covers all errors of Q over the limb (`docs/numerics.md`).
 """
 
 from math import inf, sqrt
@@ -45,20 +45,20 @@ from cylcollide.runtime.simd import Real, absolute, broadcast_like, larger, sele
 SIDE = float(Face.SIDE)
 TAPERED, ELLIPSOID = int(Shape.TAPERED), int(Shape.ELLIPSOID)
 
-HALVINGS = 120
-"""From the size of a limb to below its last digit, with as many again for a growth near zero."""
+BISECTIONS = 120
+"""Bisections from the size of a limb to below its last digit, and as many again for a growth near zero."""
 SECULAR_STEPS = 8
-"""Steps to the place of an ellipsoid that is nearest to a point. They double the digits; if they do not suffice, the
-bounds stay apart."""
+"""Steps to the place of an ellipsoid that is nearest to a point. Each doubles the correct digits; if they do not
+suffice, the bounds stay apart."""
 SMALLEST_SHIFT, FLATTEST = 2.0**-100, 1e-300
-"""Stand in for zero where it would be divided by: of the shorter half axis squared, and of a slope."""
+"""Replace divisors of zero: a shift, relative to the shorter half axis squared, and a slope."""
 
 
 @inlined
 def below_zero(a: Real, b: Real, c: Real, between: Interval, generous: bool) -> Interval:
     """The interval in which a s² + 2 b s + c <= 0. Of two half lines, the one that intersects `between`.
 
-    If both do: everything if `generous`, as an outer bound needs it, else nothing.
+    If both do: everything if `generous`, as for an outer bound, else nothing.
     """
     # both roots without cancellation; of a line (a = 0) the second is the root
     square = b * b - a * c
@@ -87,7 +87,7 @@ def below_zero(a: Real, b: Real, c: Real, between: Interval, generous: bool) -> 
 
 @inlined
 def moved(interval: Interval, shift: Real) -> Interval:
-    """The interval, its ends later by shift."""
+    """The interval moved by shift."""
     return interval[0] + shift, interval[1] + shift
 
 
@@ -198,7 +198,7 @@ def ellipsoid_normal(point: SurfacePoint) -> Vector:
 
 @inlined
 def tapered_outside_by(height: Real, distance: Real, limb: Limb) -> Real:
-    """Distance of a point beyond the caps, or beyond the sloping wall at right angles to it, the larger; metres."""
+    """Larger of a point's distances beyond the caps and beyond the sloping wall, at right angles to each; metres."""
     h = limb.half_length
     slope = (limb.radius2 - limb.radius) / (2.0 * h)
     wall = 0.5 * (limb.radius + limb.radius2) + slope * height
@@ -235,9 +235,9 @@ def tapered_distance(height: Real, distance: Real, limb: Limb) -> Real:
 def ellipsoid_distance(height: Real, distance: Real, limb: Limb) -> Interval:
     """Bounds of the signed distance of a point from the surface, up to rounding; metres.
 
-    With half axes a, b and the point (x, y) in the half plane, t(x²/(a² + t) + y²/(b² + t) - 1) is never above the
-    squared distance for t >= -min(a², b²), and equal at its largest (Lagrange's dual). The place of the surface that
-    belongs to t bounds the distance from above, whatever t is.
+    With half axes a, b and the point (x, y) in the half plane, t(x²/(a² + t) + y²/(b² + t) - 1) is at most the squared
+    distance for t >= -min(a², b²), and equals it at its maximum (the Lagrange dual). For any t, the place of the
+    surface that belongs to t bounds the distance from above.
     """
     a, b, x, y = limb.half_length, limb.radius, absolute(height), distance
     least = smaller(a, b)
@@ -247,7 +247,7 @@ def ellipsoid_distance(height: Real, distance: Real, limb: Limb) -> Interval:
     t, from_a, from_b = s - least * least, s + more_a, s + more_b
     dual = t * (x * (x / from_a) + y * (y / from_b) - 1.0)
     below = square_root(larger(dual, 0.0))
-    # the place (a u, b v) with u² + v² = 1; where s stays at its floor, the shorter axis makes up for the rest
+    # the place (a u, b v) with u² + v² = 1; where s stays at its floor, this gives the coordinate on the shorter axis
     u, v = ax / from_a, by / from_b
     is_medial = s <= floor
     u, v = (
@@ -257,7 +257,7 @@ def ellipsoid_distance(height: Real, distance: Real, limb: Limb) -> Interval:
     size = square_root(u * u + v * v)
     off_x, off_y = x - a * (u / size), y - b * (v / size)
     above = square_root(off_x * off_x + off_y * off_y)
-    # a shift that is still too small about a point outside bounds its distance from above alone
+    # for a point outside, a shift that is still too small bounds the distance from above only
     beyond, far = x / a * (x / a) + y / b * (y / b) > 1.0, t > 0.0
     return (
         select(far, below, select(beyond, 0.0, -above)),
@@ -269,8 +269,8 @@ def ellipsoid_distance(height: Real, distance: Real, limb: Limb) -> Interval:
 def ellipse_shift(ax: Real, by: Real, more_a: Real, more_b: Real, least: Real) -> Real:
     """The s > 0 at which (a x / (s + more_a))² + (b y / (s + more_b))² = 1; near 0 if there is none.
 
-    A step is Newton's for the reciprocal of the root of the left side. That is concave and rises, so that every step
-    comes nearer from below (J. J. Moré, D. C. Sorensen, "Computing a trust region step", 1983).
+    Newton's method for the reciprocal of the left side's square root. That is concave and increasing, so the steps
+    converge from below (J. J. Moré, D. C. Sorensen, "Computing a trust region step", 1983).
     """
     s = larger(larger(ax - more_a, by - more_b), least * SMALLEST_SHIFT)
     for _ in range(SECULAR_STEPS):
@@ -286,7 +286,7 @@ def ellipsoid_growth_to_reach(point: Vector, limb: Limb) -> float:
     """The growth g at which (distance / (r + g))² + (height / (h + g))² = 1, by bisection; at least -min(r, h)."""
     (height, distance), h, r = height_and_distance(point, limb), limb.half_length, limb.radius
     low, high = -min(r, h), sqrt(distance * distance + height * height)
-    for _ in range(HALVINGS):
+    for _ in range(BISECTIONS):
         middle = 0.5 * (low + high)
         if not low < middle < high:
             break

@@ -1,7 +1,7 @@
-"""Planes that have a limb behind them, and the way from a limb's nearest place: what shows that a solid misses it.
+"""Planes that have a limb behind them, and the vector from its nearest place: they prove that a solid misses it.
 
-A limb lies behind the plane across a unit vector n at its support along n. What is before the plane does not touch the
-limb, whichever n is: errors in n make no bound wrong. A tube counts as a cylinder.
+A limb lies behind the plane with unit normal n at its support along n. A solid in front of the plane does not touch the
+limb, whatever n is: errors in n make no bound wrong. A tube counts as a cylinder.
 """
 
 from math import inf
@@ -23,7 +23,7 @@ ELLIPSOID = int(Shape.ELLIPSOID)
 
 @compiled
 def support(n: Vector, limb: Limb) -> float:
-    """The largest n · (x - centre) of all points x of a limb; n is a unit vector. Not known: inf."""
+    """The largest n · (x - centre) of all points x of a limb; n is a unit vector. For unregistered shapes, inf."""
     if limb.kind == BOX:
         (u, v, w), half = box_axes(limb)
         return abs(dot(n, u)) * half[0] + abs(dot(n, v)) * half[1] + abs(dot(n, w)) * half[2]
@@ -45,7 +45,7 @@ def support(n: Vector, limb: Limb) -> float:
 
 @compiled
 def way_from(point: Vector, limb: Limb) -> Vector:
-    """The vector to a point from the nearest place of a limb, up to rounding; zero inside, or if not known."""
+    """The vector to a point from a limb's nearest place, up to rounding; zero inside and for unregistered shapes."""
     v = from_centre(point, limb)
     if limb.kind == BOX:
         (a, b, c), half = box_axes(limb)

@@ -31,9 +31,9 @@ INSIDE = float(Face.INSIDE)
 def spot_near(
     origin: Vector, displacement: DoubleDoubleVector, fraction: Real, limb: Limb, face: float
 ) -> tuple[Vector, Vector, Truth]:
-    """Point and unit normal where rays cross a face of their limbs, near a rounded fraction; and whether they are good.
+    """Point and unit normal where rays cross faces of their limbs, near a rounded fraction; and whether accurate.
 
-    One step from there, as in `chord.face_crossing`. Not accurate at a graze and next to an axis.
+    Takes one step from there, as `chord.face_crossing` does. Not accurate at a graze and next to an axis.
     """
     curve = face_curve(origin, displacement, fraction, limb, face)
     step, short = short_step(curve, fraction)
@@ -50,7 +50,7 @@ def spot_near(
 
 @inlined
 def coordinate_at(origin: Real, displacement: DoubleDouble, fraction: Real, step: Real) -> Real:
-    """Origin + (fraction + step) displacement of one coordinate, rounded once but for u² of the terms."""
+    """Origin + (fraction + step) displacement of one coordinate, rounded once but for an error of u² of the terms."""
     product, error_product = two_product(fraction, displacement[0])
     total, error = two_sum(origin, product)
     return total + (error + (error_product + (fraction * displacement[1] + step * displacement[0])))
@@ -68,7 +68,7 @@ def point_at(origin: Vector, displacement: DoubleDoubleVector, fraction: DoubleD
 
 @inlined
 def over_length(v: Vector) -> Vector:
-    """V / |v|, for a vector whose square float64 holds."""
+    """V / |v|, for a vector whose square neither overflows nor underflows."""
     per_length = 1.0 / square_root(dot(v, v))
     return v[0] * per_length + 0.0, v[1] * per_length + 0.0, v[2] * per_length + 0.0  # no negative zeros
 
@@ -90,7 +90,7 @@ def outward_normal(point: DoubleDoubleVector, limb: Limb, face: float) -> Vector
         return 0.0, 0.0, 0.0
     outward = face_normal(surface_point(point, end_of(limb, face), limb), limb, face)
     if largest_component(outward) == 0.0:
-        return any_perpendicular(high_words(main_axis(limb)))  # on the axis: thinner than the point's digits resolve
+        return any_perpendicular(high_words(main_axis(limb)))  # on the axis, to the point's digits
     return unit(outward)
 
 

@@ -9,7 +9,7 @@ from math import inf
 from cylcollide._types import Face, Shape
 from cylcollide.constants import LARGEST_SAFE, ROUNDING_BOUND
 from cylcollide.kernels.axis import on_slope, slope_of
-from cylcollide.kernels.bore import gap_in_bore, past_bore
+from cylcollide.kernels.bore import bore_gap, first_contact_in_tube
 from cylcollide.kernels.capsule import ray_capsule, ray_sphere, zone
 from cylcollide.kernels.first_contact import MOST_STEPS, first_contact
 from cylcollide.kernels.interval import (
@@ -46,7 +46,7 @@ def thick_delta(ray: Ray, limb: Limb) -> Real:
 def thick_span(ray: Ray, limb: Limb, piece: int, whole: bool) -> Span:
     """Bounds of when the centre of a thick ray is inside one piece of the grown limb, clipped to the ray, metres.
 
-    Unless `whole`, the exit is left open: it is as late as possible from outside, and at the entry from inside.
+    Unless `whole`, the exit is left open: as late as possible in `outer`, at the entry in `inner`.
     """
     if limb.kind == SPHERE:
         span = ray_sphere(ray, grown_ball(ray, limb))
@@ -75,14 +75,14 @@ def contact_span(ray: Ray, limb: Limb, piece: int, whole: bool) -> Span:
     begin, end = larger(around[0], 0.0) - line.shift, smaller(around[1], ray.limit) - line.shift
     lower, upper, last, _ = first_contact(line, limb, begin, end, ray.radius, MOST_STEPS)
     if limb.kind == TUBE:
-        lower, upper = past_bore(line, limb, lower, upper, last, ray.radius)
+        lower, upper = first_contact_in_tube(line, limb, lower, upper, last, ray.radius)
     if not whole:
         return span_from(line, limb, lower, upper, last)
     first = contact_face(line, limb, lower, upper)
     back = backwards(line)
     sooner, later, _, _ = first_contact(back, limb, -last, -lower, ray.radius, MOST_STEPS)
     if limb.kind == TUBE:
-        sooner, later = past_bore(back, limb, sooner, later, -lower, ray.radius)
+        sooner, later = first_contact_in_tube(back, limb, sooner, later, -lower, ray.radius)
     leaves = contact_face(line, limb, smaller(-later, -sooner), -sooner)
     may_end_inside = around[1] >= ray.limit
     leave = select(lower > last, -inf, select(may_end_inside & (-sooner >= end), inf, -sooner))
@@ -90,7 +90,7 @@ def contact_span(ray: Ray, limb: Limb, piece: int, whole: bool) -> Span:
     outer: Interval = (lower, leave)
     inner = (upper, select(upper < inf, still_inside, -inf))
     if limb.kind == TUBE:
-        filled, single, before, behind = gap_in_bore(line, limb, (lower, upper), (-sooner, -later), ray.radius)
+        filled, single, before, behind = bore_gap(line, limb, (lower, upper), (-sooner, -later), ray.radius)
         if piece == 0:
             inner = select_interval(filled, inner, (inner[0], -inf))
             inner = (inner[0], select(single, larger(before[1], upper), inner[1]))
@@ -115,7 +115,7 @@ def span_from(line: Line, limb: Limb, lower: Real, upper: Real, last: Real) -> S
 
 @inlined
 def first_step_span(ray: Ray, limb: Limb) -> tuple[Span, Truth]:
-    """`thick_span` of a cylinder, its exit left open, after one step; and where it takes more."""
+    """`thick_span` of a cylinder, its exit left open, after one step; and which rays need more steps."""
     delta = thick_delta(ray, limb)
     line = thick_line(ray, limb, delta)
     around = interval_around(line, limb, ray.radius)
@@ -173,7 +173,7 @@ def wall_face(line: Line, limb: Limb, first: Real, last: Real) -> Real:
 
 @inlined
 def tapered_contact_face(line: Line, limb: Limb, t: Real) -> Real:
-    """The face of a tapered cylinder that is nearest at t, a rim being its cap's."""
+    """The face of a tapered cylinder that is nearest at t; a rim belongs to its cap."""
     spot, delta, (_, _, length) = spot_at(line, t), line.delta, slope_of(limb)
     way, height = on_slope(spot.z, spot.distance, limb)
     side = select((way > delta) & (way < length - delta) & (height > delta), SIDE, UNDECIDED_FACE)
@@ -184,13 +184,13 @@ def tapered_contact_face(line: Line, limb: Limb, t: Real) -> Real:
 
 @inlined
 def box_contact_face(line: Line, limb: Limb, first: Real, last: Real) -> Real:
-    """The face of a box that is nearest from first to last: an edge or a corner is its lowest face's."""
+    """The face of a box that is nearest from first to last; an edge or a corner belongs to its lowest face."""
     _, half = box_axes(limb)
     a, b = along(line.q, line.p, first), along(line.q, line.p, last)
     x = slab_face(a[0], b[0], half[0], line.delta, NEG_X)
     y = slab_face(a[1], b[1], half[1], line.delta, NEG_Y)
     z = slab_face(a[2], b[2], half[2], line.delta, NEG_Z)
-    # WITHIN is larger than any face: the first slab that is left counts, if it is known
+    # WITHIN is larger than any face code: the first slab that the points are not within counts, if decided
     return select(x < WITHIN, x, select(y < WITHIN, y, select(z < WITHIN, z, UNDECIDED_FACE)))
 
 
@@ -200,7 +200,7 @@ WITHIN = 100.0
 
 @inlined
 def slab_face(a: Real, b: Real, half: Real, delta: Real, low: Real) -> Real:
-    """The face of a slab that points from a to b are all beyond, WITHIN it, or `UNDECIDED_FACE`."""
+    """The face of a slab that all points from a to b are beyond; WITHIN if all are within; else `UNDECIDED_FACE`."""
     least, most = smaller(a, b), larger(a, b)
     inside = select((least > delta - half) & (most < half - delta), WITHIN, UNDECIDED_FACE)
     return select(most < -half - delta, low, select(least > half + delta, low + 1.0, inside))

@@ -1,8 +1,8 @@
 """Where a thick ray touches a limb, accurately: its fraction, and the nearest place of the limb.
 
-As in `curve.py`, a face is a function f of the fraction of which the value is computed in double-double: the squared
-distance from the nearest place, less the squared radius of the ray. Of tapered cylinders and ellipsoids the fraction is
-the bound itself, and the place is computed in float64.
+As in `curve.py`, a face is a function f of the fraction, its value computed in double-double: the squared distance from
+the nearest place, less the squared radius of the ray. For tapered cylinders and ellipsoids the fraction is the bound
+itself, and the place is computed in float64.
 """
 
 from math import nan
@@ -41,7 +41,7 @@ BOX, CAPSULE, SPHERE = int(Shape.BOX), int(Shape.CAPSULE), int(Shape.SPHERE)
 CYLINDER, TUBE, TAPERED = int(Shape.CYLINDER), int(Shape.TUBE), int(Shape.TAPERED)
 ELLIPSOID = int(Shape.ELLIPSOID)
 SHORTER = 2.0**-8
-"""Of two of Newton's steps: the second one over the first one, at most."""
+"""Largest ratio of the second of two Newton steps to the first."""
 SIDE, CAP2, BORE, INSIDE = float(Face.SIDE), float(Face.CAP2), float(Face.BORE), float(Face.INSIDE)
 
 NOWHERE = (nan, nan), (nan, nan), (nan, nan)
@@ -87,7 +87,7 @@ def thick_curve(
 def cap_curve(
     origin: Vector, displacement: DoubleDoubleVector, fraction: Real, limb: Limb, face: float, radius: Real
 ) -> Curve:
-    """The distance from a cap: from its plane, or where the point is beyond its rim, or a bore's, from the rim."""
+    """The `Curve` of the distance from a cap: from its plane or, beyond its rim or a bore's, from that rim."""
     d, axis = high_words(displacement), vector_difference(limb.p2, limb.p1)
     x, a = relative_to(origin, displacement, fraction, end_of(limb, face)), high_words(axis)
     m, top, height = dd_cross(x, axis), dd_dot(axis, axis), dd_dot(x, axis)
@@ -114,7 +114,7 @@ def cap_curve(
 
 @inlined
 def box_curve(origin: Vector, displacement: DoubleDoubleVector, fraction: Real, limb: Limb, radius: Real) -> Curve:
-    """The distance from a box: from a face, an edge or a corner."""
+    """The `Curve` of the distance from a box: from a face, an edge or a corner."""
     (x, y, z), (a, b, c) = box_axes(limb)
     v, d = relative_to(origin, displacement, fraction, limb.centre), high_words(displacement)
     one, slope_x, bend_x, size_x = slab_distance(v, d, x, a)
@@ -147,8 +147,8 @@ def second_step(
 ) -> tuple[Real, Real, Truth]:
     """A better guess than `guess`, about which the curve is `first`; the step from there, and whether it is enough.
 
-    The step must be much shorter than the one before, and the curve fall or rise as it did: it leads to the same end of
-    a chord. Far from the origin, where the bounds of a contact are wide, one step is too few.
+    The step must be much shorter than the one before, and the slope must keep its sign, so that it leads to the same
+    end of a chord. Far from the origin, where the bounds of a contact are wide, one step is too few.
     """
     nearer = guess - 0.5 * first.value / first.half_slope
     second = thick_curve(origin, displacement, nearer, limb, face, radius)
@@ -175,7 +175,7 @@ def thick_crossing(
 def thick_chord(
     displacement: DoubleDoubleVector, ray: Ray, limit: float, limb: Limb, span: Span
 ) -> tuple[bool, ChordEnds]:
-    """`chord.certain_chord` of a thick ray. Of a bounded shape, entry and exit are the earliest and the latest ones."""
+    """`chord.certain_chord` of a thick ray. For a BOUNDED shape, entry is the earliest possible, exit the latest."""
     decided, (entry, leave, first, last) = unrefined_chord(ray, limit, span)
     if decided and first != INSIDE:
         earliest = span.outer[0] * ray.per_length
@@ -216,7 +216,7 @@ def vector_between(a: DoubleDoubleVector, b: DoubleDoubleVector) -> Vector:
 
 @noinline
 def nearest_place(point: DoubleDoubleVector, limb: Limb) -> DoubleDoubleVector:
-    """The place of a limb that is nearest to a point; the point itself inside; NaN if the shape is not entered here."""
+    """The place of a limb that is nearest to a point; the point itself inside; NaN for a shape not registered here."""
     if limb.kind == BOX:
         return nearest_in_box(point, limb)
     x, axis = dd_from_base(point, limb.p1), vector_difference(limb.p2, limb.p1)
@@ -231,7 +231,7 @@ def nearest_place(point: DoubleDoubleVector, limb: Limb) -> DoubleDoubleVector:
         return nearest_in_profile(point, across, axis, share[0], limb)
     if limb.kind != CYLINDER and limb.kind != TUBE:
         return NOWHERE
-    shift = scaled_vector(axis, dd_subtract(within, share))  # to the nearer cap, or nothing
+    shift = scaled_vector(axis, dd_subtract(within, share))  # to the nearer cap; 0 between the caps
     moved = (dd_add(point[0], shift[0]), dd_add(point[1], shift[1]), dd_add(point[2], shift[2]))
     if limb.kind == TUBE and largest_component(high_words(across)) == 0.0:
         n = any_perpendicular(high_words(axis))
@@ -255,7 +255,7 @@ def dd_from_place(point: DoubleDoubleVector, base: Vector, foot: DoubleDoubleVec
 
 @inlined
 def towards(point: DoubleDoubleVector, v: DoubleDoubleVector, most: float, least: float) -> DoubleDoubleVector:
-    """The point moved along v, its way from an axis or centre, until v is as long as `least` to `most`."""
+    """The point moved along v, its vector from an axis or centre, until least <= |v| <= most."""
     length = dd_square_root(dd_dot(v, v))
     if least <= length[0] <= most:
         return point
@@ -286,7 +286,7 @@ def nearest_in_profile(
 ) -> DoubleDoubleVector:
     """The place of a tapered cylinder or an ellipsoid that is nearest to a point; in float64.
 
-    `across` is the way from the axis to the point, `share` its coordinate along the axis, 0 at p1 and 1 at p2.
+    `across` is the vector from the axis to the point, `share` its coordinate along the axis, 0 at p1 and 1 at p2.
     """
     v, a = high_words(across), high_words(axis)
     length, distance = square_root(dot(a, a)), square_root(dot(v, v))

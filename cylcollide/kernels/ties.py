@@ -1,7 +1,7 @@
-"""Limbs that a ray meets at exactly the same time, found by the numbers that define them.
+"""Ties: limbs that a ray hits at exactly the same time, found from the numbers that define the limbs.
 
 Float64 bounds cannot separate a tie from a near-tie, and exact arithmetic takes a hundred times as long. But every ray
-meets equal shapes at one time, and two faces in one plane: the lowest index is the closest, as in `exact.order`.
+hits equal limbs at the same time, as it does box faces in one plane: the lowest index is closest, as in `exact.order`.
 """
 
 from typing import TypeAlias
@@ -18,8 +18,8 @@ BOX, NEG_X, POS_Z = int(Shape.BOX), int(Face.NEG_X), int(Face.POS_Z)
 HALF = BOX_AXES + 9
 
 Plane: TypeAlias = tuple[int, float, float]
-"""Coordinate axis at right angles to it, and where it crosses that, as the exact sum of two words; the axis is -1 for a
-plane at right angles to none."""
+"""Index of the coordinate axis normal to the plane, -1 if there is none, and the plane's coordinate along it, as the
+exact sum of two words."""
 
 NO_PLANE = -1, 0.0, 0.0
 
@@ -28,10 +28,10 @@ NO_PLANE = -1, 0.0, 0.0
 def closer_or_tied(
     closest: Closest, limb: int, bounds: HitBounds, rows: Float64Array, shapes: Int8Array, is_line: bool
 ) -> Closest:
-    """As `closer` for one ray, where `rows` and `shapes`, as in `LimbRows`, may tell that two limbs are met at once.
+    """As `closer` for one ray; `rows` and `shapes` of `LimbRows` may show that two limbs are hit at the same time.
 
-    Of these the lowest index is the closest, and the others may not precede it. Without `shapes` no limb is compared.
-    A thick ray (not `is_line`) may touch an edge of a box, and its face says nothing of a plane.
+    Of two such limbs the lower index is the closest, and the other cannot precede it. If `shapes` is empty, no limbs
+    are compared. A thick ray (not `is_line`) may touch an edge of a box, so that its face determines no plane.
     """
     best, next_possible, hit = closest
     if (
@@ -40,7 +40,7 @@ def closer_or_tied(
         and hit.lower <= bounds.upper
         and best >= 0.0
         and shapes.size > 0
-        and are_met_at_once(rows, shapes, limb, bounds.face, int(best), hit.face, is_line)
+        and are_hit_at_once(rows, shapes, limb, bounds.face, int(best), hit.face, is_line)
     ):
         inside = hit.inside | bounds.inside
         if limb > best:
@@ -50,12 +50,12 @@ def closer_or_tied(
 
 
 @linkonce
-def are_met_at_once(
+def are_hit_at_once(
     rows: Float64Array, shapes: Int8Array, one: int, face: float, other: int, other_face: float, is_line: bool
 ) -> bool:
-    """Whether a ray that certainly hits two limbs, by these faces, does so at exactly the same time, as numbers tell.
+    """Whether the numbers of two limbs, which a ray certainly hits by these faces, prove that it hits both at once.
 
-    False is no proof of the contrary.
+    False proves nothing.
     """
     first, last = ROW * one, ROW * other
     same = (load(rows, first) == load(rows, last)) & (load(rows, first + LANES) == load(rows, last + LANES))
@@ -73,7 +73,7 @@ def are_one_plane(one: Plane, other: Plane) -> bool:
 
 @inlined
 def box_plane(rows: Float64Array, k: int, face: float) -> Plane:
-    """The plane of a face of box k, in two words that one number determines: their sum is exact."""
+    """The plane of a face of box k; its two words are an exact sum, so that equal planes have equal words."""
     if not NEG_X <= face <= POS_Z:
         return NO_PLANE
     side = int(face) - NEG_X
@@ -90,7 +90,7 @@ def box_plane(rows: Float64Array, k: int, face: float) -> Plane:
 
 @inlined
 def coordinate_axis(x: float, y: float, z: float) -> tuple[int, float]:
-    """The coordinate axis that a vector is along, -1 for none, and its component."""
+    """Index of the coordinate axis that a vector is parallel to, -1 for none, and its component along it."""
     if y == 0.0 and z == 0.0:
         return 0, x
     if x == 0.0 and z == 0.0:

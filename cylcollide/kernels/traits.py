@@ -1,4 +1,4 @@
-"""What is known of each shape beside its kernels: one row a shape."""
+"""Facts about each shape, besides its kernels: one row per shape."""
 
 from collections.abc import Mapping
 from typing import NamedTuple
@@ -12,7 +12,7 @@ class Traits(NamedTuple):
     """Facts about a shape."""
 
     corner_speed: float
-    """How fast corners move as the limb grows, relative to its faces; of a tapered limb, times 1 + slope."""
+    """Speed of corners relative to faces as the limb grows; for a tapered limb, times 1 + slope."""
     is_round: bool = False
     """Whether it consists of all points within a distance of a segment or of a point."""
     is_bounded: bool = False

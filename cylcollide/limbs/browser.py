@@ -1,4 +1,4 @@
-"""The `view` of worlds, histories and logs: `view/`, a layer above them, is imported when it is needed."""
+"""The `view` of worlds, histories and logs: `view/`, a layer above them, is imported on first use."""
 
 from __future__ import annotations
 
@@ -6,9 +6,9 @@ from importlib import import_module
 from typing import Any
 
 PORT = 8765
-"""Where the first view of a machine listens; others, while it does, at the next ports that are free."""
+"""The port of the first viewer on a machine; further ones use the next free ports."""
 
 
 def viewer_of(seen: Any, up: str, port: int, open_browser: bool) -> Any:
-    """The `cylcollide.view.Viewer` of an object. ImportError without viser, naming the extra."""
+    """The `cylcollide.view.Viewer` of an object; ImportError without viser, which names the extra."""
     return import_module("cylcollide.view").view(seen, up=up, port=port, open_browser=open_browser)

@@ -15,7 +15,7 @@ from cylcollide.shapes import Solids
 
 
 class Constructors(metaclass=Shown):
-    """Limbs of one shape, from numbers; all of them take labels by keyword."""
+    """Constructors of limbs of one shape; all take labels by keyword."""
 
     @classmethod
     @abstractmethod
@@ -33,7 +33,7 @@ class Constructors(metaclass=Shown):
     def tubes(
         cls, p1: ArrayLike, p2: ArrayLike, radius: ArrayLike, inner_radius: ArrayLike, **labels: Unpack[Labels]
     ) -> Self:
-        """Cylinders less the open infinite cylinder of `inner_radius` < `radius`; each (n,) or one."""
+        """Cylinders minus the open infinite cylinder of `inner_radius` < `radius`; (n,) or one each."""
         return cls._of(shapes.axial(Shape.TUBE, p1, p2, radius, inner_radius), labels)
 
     @classmethod
@@ -75,7 +75,7 @@ class Constructors(metaclass=Shown):
     ) -> Self:
         """Boxes; center, half_extents (n, 3), orientation (n, 4): x, y, z, w of any length but 0.
 
-        One quaternion (4,) or one triple of half extents (3,) serves all. The axes are the float64
-        rotation matrix.
+        One quaternion (4,) or one triple of half extents (3,) stands for all. The axes are the
+        columns of the float64 rotation matrix.
         """
         return cls._of(shapes.boxes(center, orientation, half_extents), labels)

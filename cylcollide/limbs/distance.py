@@ -1,7 +1,7 @@
 """Euclidean distance of a segment from limbs that it misses, in float64.
 
 Errors are below `DISTANCE_BOUND` times the limb's size and distance. They are a few roundings each of a point's
-coordinates in the limb's frame, of its distance, and of the differences that the search along the segment compares.
+coordinates in the limb's frame, of its distance, and of the values that the search along the segment compares.
 """
 
 from collections.abc import Callable
@@ -25,20 +25,20 @@ DISTANCE_BOUND = 2.0**-48
 """Largest error of a distance, relative to the limb's size and distance."""
 
 FINEST = 2.0**-56
-"""Length at which the search along a segment ends, for a limb of size 1: no distance changes faster than its point."""
+"""Interval at which the search along a segment ends, for a limb of size 1: the distance is 1-Lipschitz in the point."""
 
 Offset: TypeAlias = tuple[float, float]
-"""The way from the nearest point of a limb to a point: along the axis, and away from it."""
+"""Components of the vector from the nearest point of a limb to a point: along the axis, and radially."""
 
 
 class NearestLimb(NamedTuple):
     """The limb that is nearest to a segment."""
 
     limb: int
-    """Its row."""
+    """Row of the limb."""
     gap: float
     fraction: float
-    """The fraction at which the segment is nearest to the limb."""
+    """The fraction of `segment_point` along the segment."""
     point: Float64Array
     """The point of the limb nearest to the segment, (3,)."""
     segment_point: Float64Array
@@ -71,12 +71,12 @@ def _least_distance(about: SegmentAboutLimb) -> tuple[float, float]:
     """The distance of the segment, and the s of its nearest point.
 
     The distance from a convex limb falls and then rises along the line. The distance from a tube does so on either side
-    of the point nearest to the axis, or it rises, falls and rises on the way out of the bore's mouth. There, at t from
+    of the point nearest to the axis, or it rises, falls and rises as the line leaves the bore's mouth. There, at t from
     that point, with rates a along the axis and b across it, half the square of the distance from the rim of radius r
     has the derivative a² (t + t0) + b² t - r b² t / ρ, where ρ² = c² + b² t². Since t / ρ is concave, the derivative is
     convex: it is positive, then negative, then positive. Assume that its integral up to the second zero is negative:
-    the later minimum is the lesser one. Then the first zero is less than half-way to the second, and a search in
-    fifths keeps the second. Otherwise the end at t = 0 is the least.
+    the later minimum is the smaller one. Then the first zero is less than half-way to the second, and the search, which
+    drops 2/5 of the interval per step, keeps the second. Otherwise the minimum is at the end t = 0.
     """
     first, last = -about.before, about.behind
     middle = _nearest_to_axis(about) if about.limb.kind == Shape.TUBE else first
@@ -89,7 +89,7 @@ def _least_distance(about: SegmentAboutLimb) -> tuple[float, float]:
 
 
 def _nearest_to_axis(about: SegmentAboutLimb) -> float:
-    """The s at which the line is nearest to the limb's axis, 0 where it is parallel."""
+    """The s at which the line is nearest to the limb's axis, 0 if they are parallel."""
     axis = about.limb.axis
     rate, height = dot(about.direction, axis), dot(about.place, axis)
     across = [(u - rate * w, x - height * w) for u, x, w in zip(about.direction, about.place, axis, strict=True)]
@@ -98,11 +98,11 @@ def _nearest_to_axis(about: SegmentAboutLimb) -> float:
 
 
 def _least_between(distance: Callable[[float], float], first: float, last: float) -> tuple[float, float]:
-    """The least value of a function that falls and then rises, and where it is.
+    """The minimum of a unimodal function, one that falls and then rises, and its argument.
 
-    Each step drops two fifths of the interval that may hold the minimum. It computes both inner points anew: points of
-    a golden section drift when the interval shrinks by many orders of magnitude. If values err by δ, a step may drop
-    the wrong part. The function is convex about its minimum, so that costs at most 6 δ.
+    Each step drops 2/5 of the interval that may hold the minimum. It recomputes both inner points: the points of a
+    golden section search drift when the interval shrinks by many orders of magnitude. If values err by δ, a step may
+    drop the wrong part. Since the function is convex about its minimum, that adds an error of at most 6 δ.
     """
     best = min((distance(first), first), (distance(last), last))
     a, b = first, last
@@ -120,12 +120,12 @@ def _least_between(distance: Callable[[float], float], first: float, last: float
 
 
 def _distance(point: Vector, limb: Limb) -> float:
-    """Distance of a point from a limb about the origin, 0 inside."""
+    """Distance of a point from a limb, 0 inside, in the limb's frame."""
     return hypot(*(_box_offset(point, limb) if limb.kind == Shape.BOX else _offset(*_profile(point, limb), limb)))
 
 
 def _nearest_point(point: Vector, limb: Limb) -> Vector:
-    """The point of the limb that is nearest to a point, itself inside."""
+    """The point of the limb nearest to a point; the point itself if it is inside."""
     if limb.kind == Shape.BOX:
         offset, axes = _box_offset(point, limb), box_axes(limb)[0]
         x, y, z = (p - sum(o * axis[k] for o, axis in zip(offset, axes, strict=True)) for k, p in enumerate(point))
@@ -134,7 +134,7 @@ def _nearest_point(point: Vector, limb: Limb) -> Vector:
     along, away = _offset(height, radius, limb)
     axis = limb.axis
     radial = [p - height * w for p, w in zip(point, axis, strict=True)]
-    if radius == 0.0 and away != 0.0:  # on the axis of a tube: any direction does
+    if radius == 0.0 and away != 0.0:  # on the axis of a tube: any radial direction
         k = min(range(3), key=lambda k: abs(axis[k]))
         radial = [float(i == k) - axis[k] * w for i, w in enumerate(axis)]
         radius = hypot(*radial)
@@ -144,25 +144,25 @@ def _nearest_point(point: Vector, limb: Limb) -> Vector:
 
 
 def _box_offset(point: Vector, limb: Limb) -> Vector:
-    """The way from the nearest point of a box to a point, along its axes."""
+    """The vector from the nearest point of a box to a point, in components along its axes."""
     x, y, z = (_beyond(dot(point, axis), half) for axis, half in zip(*box_axes(limb), strict=True))
     return x, y, z
 
 
 def _beyond(x: float, half: float) -> float:
-    """How far x is from the nearest number between -half and half."""
+    """The signed distance of x from the interval [-half, half]."""
     return copysign(max(abs(x) - half, 0.0), x)
 
 
 def _profile(point: Vector, limb: Limb) -> tuple[float, float]:
-    """Coordinate of a point along the axis, 0 at the centre, and its distance from the axis."""
+    """Coordinate of a point along the axis, 0 at the centre; and its distance from the axis."""
     v, w = from_centre(point, limb), limb.axis
     height = dot(v, w)
     return height, hypot(*(x - height * y for x, y in zip(v, w, strict=True)))
 
 
 def _offset(height: float, radius: float, limb: Limb) -> Offset:
-    """The way from the nearest point of a limb to a point, in the half plane of axis and point; 0 inside."""
+    """The vector from the nearest point of a limb to a point, in the half plane of axis and point; 0 inside."""
     top = limb.half_length
     if limb.kind == Shape.TAPERED:
         return nearest_on_tapered(height, radius, limb)
@@ -182,9 +182,9 @@ def _offset(height: float, radius: float, limb: Limb) -> Offset:
 def _offset_of_ellipse(height: float, radius: float, a: float, b: float) -> Offset:
     """`_offset` of an ellipsoid with half axes a along and b across.
 
-    The nearest point of the ellipse is (a² x / (t + a²), b² y / (t + b²)) for the one t >= 0 that puts it there, and
-    the offset (t x / (t + a²), t y / (t + b²)); D. Eberly, "Distance from a Point to an Ellipse", 2013. Bisection finds
-    t.
+    The nearest point of the ellipse is (a² x / (t + a²), b² y / (t + b²)) for the unique t >= 0 that puts it on the
+    ellipse; the offset is (t x / (t + a²), t y / (t + b²)). Bisection finds t. D. Eberly, "Distance from a Point to an
+    Ellipse", 2013.
     """
     x, y = abs(height), radius
     if hypot(x / a, y / b) <= 1.0:

@@ -1,4 +1,4 @@
-"""Explanation of why a segment hits or misses one limb: the limb's bounds as intervals, and which of them decided."""
+"""Why a segment hits or misses one limb: the bounds of the limb as intervals, and the one that decides."""
 
 from __future__ import annotations
 
@@ -40,22 +40,22 @@ ONE = QuadraticNumber(1, 1)
 SEGMENT = Stretch(End(ZERO, Face.INSIDE), End(ONE, Face.INSIDE))
 
 Region = tuple[str, list[Stretch]]
-"""A bound's name, and where the line is within it; of a bore, where the line is in the bore, outside of the limb."""
+"""A bound's name, and the stretches of the line within it; for a bore, those in the bore, outside of the limb."""
 
 LEAST_GAP = Fraction(1, 1 << 1074)
-"""Stands in for a gap whose ends are too close for their approximations."""
+"""Replaces a gap whose ends are too close for their approximations."""
 
 
 class Bound(NamedTuple):
-    """Where the infinite line through the segment is within one bound of a limb, as fractions of the segment."""
+    """The interval of the infinite line through the segment within one bound, as fractions of the segment."""
 
     name: str
-    begins: float  # -inf without a beginning
-    ends: float  # inf without an end; less than `begins` if the line is never within
+    begins: float  # -inf if unbounded
+    ends: float  # inf if unbounded; less than `begins` if the line is never within the bound
 
 
 class Passed(NamedTuple):
-    """A stretch of the segment inside the limb, fractions and faces."""
+    """A stretch of the segment inside the limb: fractions and faces of its ends."""
 
     entry: float
     exit: float
@@ -65,7 +65,7 @@ class Passed(NamedTuple):
 
 @dataclass(frozen=True)
 class Explanation(metaclass=Shown):
-    """The verdict of one segment and one limb, and what decided it. `print` it, or `plot` it."""
+    """The verdict of one segment and one limb, and the bound that decides; `print` or `plot` it."""
 
     limb: int
     """Index of the limb."""
@@ -73,24 +73,24 @@ class Explanation(metaclass=Shown):
     start: Triple
     end: Triple
     bounds: tuple[Bound, ...]
-    """The limb's bounds: "slab" (between the caps), "wall", "bore" (to stay outside of), "ball at p1", "slab x" ...
-    A cone's wall may come twice, once for each nappe. Each number is exact but for one rounding."""
+    """The limb's bounds: "slab" (between the caps), "wall", "bore" (excluded from the limb), "ball at p1", "slab x" ...
+    A cone's wall may appear twice, once for each nappe. Each number is exact but for one rounding."""
     passed: tuple[Passed, ...]
     """The stretches inside the limb: none for a miss, two through a tube's bore. Verdict and faces are exact."""
     reason: str
-    """Which bound decided, in words."""
+    """The bound that decides, in words."""
     clearance: float
-    """How far the verdict is from flipping, in the unit of the input: positive for a miss, minus the depth of a hit.
+    """The growth that flips the verdict, in the unit of the input: positive for a miss, minus the depth of a hit.
 
     At this growth (`Limbs.inflated`) the limb just touches the segment. A missed limb with clearance c is hit when
     inflated by more than c (if a tube's bore stays open). A hit stays a hit while all faces move in by less than -c.
-    Float64 computes it, as the least growth that reaches a point of the segment (`kernels/clearance.py`), with an error
+    Computed in float64, as the least growth that reaches a point of the segment (`kernels/clearance.py`), with an error
     of about `ROUNDING_BOUND` times the limb's size and distance. Its sign is that of the exact verdict.
     """
     nearest: float
     """Fraction of the segment at which the grown limb touches it."""
     rechecked: bool
-    """Whether exact arithmetic decided, because float64 bounds did not."""
+    """Whether exact arithmetic decides, because float64 bounds do not."""
     _table: LimbTable = field(repr=False, compare=False)
     """The table of this one limb."""
 
@@ -101,12 +101,12 @@ class Explanation(metaclass=Shown):
 
     @property
     def face(self) -> Face:
-        """The face that is hit, INSIDE if the segment starts in the limb, NONE on a miss."""
+        """The face that is hit; INSIDE if the segment starts in the limb, NONE on a miss."""
         return self.passed[0].entry_face if self.passed else Face.NONE
 
     @property
     def exit_face(self) -> Face:
-        """The face by which the segment leaves the limb, INSIDE if it ends inside, NONE on a miss."""
+        """The face at which the segment leaves; INSIDE if it ends in the limb, NONE on a miss."""
         return self.passed[0].exit_face if self.passed else Face.NONE
 
     def __str__(self) -> str:
@@ -157,7 +157,7 @@ def _span(begins: float, ends: float) -> str:
 
 
 def explain_segment(table: LimbTable, start: ArrayLike, end: ArrayLike, limb: int | None) -> Explanation:
-    """The explanation of one segment, start and end (3,), and one limb, None if there is only one."""
+    """The explanation of one segment, start and end (3,), and the limb of index `limb`; None: the only one."""
     n = len(table.radius)
     if limb is None and n != 1:
         raise ValueError(f"limb: expected the index of one of {n} limbs, got None; pass its index")
@@ -190,7 +190,7 @@ def _float(number: Number) -> float:
 
 
 def _as_floats(name: str, stretches: list[Stretch]) -> list[Bound]:
-    """A `Bound` for each stretch; for no stretches one that is never satisfied."""
+    """A `Bound` for each stretch; without stretches, one empty `Bound`."""
     ends = [
         (-inf if s.near is None else _float(s.near.time), inf if s.far is None else _float(s.far.time))
         for s in stretches
@@ -199,7 +199,7 @@ def _as_floats(name: str, stretches: list[Stretch]) -> list[Bound]:
 
 
 def _rechecked(rays: Rays, alone: LimbTable) -> bool:
-    """Whether this segment is left to exact arithmetic."""
+    """Whether float64 bounds leave this segment to exact arithmetic."""
     batch = RayBatch(rays, validate.masks(ALL_LAYERS, 1), validate.ignored_characters(None, 1), POLICY_HIT)
     hits = empty_hits(1)
     single.cast_rows(batch, alone.kernel_rows, hits)
@@ -210,7 +210,7 @@ def _rechecked(rays: Rays, alone: LimbTable) -> bool:
 
 
 def _why_hit(solid: Solid, ray: RayNumbers, chord: Chord) -> str:
-    """What the segment reaches where its first stretch in the limb begins."""
+    """The bound at which the first stretch in the limb begins, in words."""
     if chord.started_inside:
         return "it starts inside"
     body, *balls = solid.parts(ray)
@@ -226,7 +226,7 @@ def _why_hit(solid: Solid, ray: RayNumbers, chord: Chord) -> str:
 
 
 def _why_missed(solid: Solid, ray: RayNumbers) -> str:
-    """Which bound the segment stays outside of, leaves too early, or reaches too late."""
+    """The bound that the segment never enters, leaves too early, or reaches too late, in words."""
     body, *balls = solid.parts(ray)
     if not balls:
         return _apart(_required(body)) or "it stays in the bore"
@@ -235,7 +235,7 @@ def _why_missed(solid: Solid, ray: RayNumbers) -> str:
 
 
 def _required(bounds: Sequence[ExactBound]) -> list[Region]:
-    """The regions that the line must be within: all bounds but bores."""
+    """The regions that must contain the line: all bounds but bores."""
     return [(bound.name, bound.stretches) for bound in bounds if bound.hole is None]
 
 
@@ -260,7 +260,7 @@ def _apart(required: list[Region]) -> str:
 
 
 def _gap(names: list[str], choice: tuple[Stretch, ...]) -> tuple[Fraction, str, str]:
-    """Time from the first end of a stretch to the last beginning, 0 if that is earlier, and the names of both."""
+    """The gap, as a fraction, from the first end of a stretch to the last begin, 0 if none; and the names of both."""
     near, far = None, None
     for stretch in choice:
         near, far = last_of(near, stretch.near), last_of(far, stretch.far, -1)

@@ -1,4 +1,4 @@
-"""The figure of one segment and one limb: a cut through the limb along the segment, and its bounds as bars beneath."""
+"""The figure of one segment and one limb: a cut through the limb along the segment, and its bounds as bars below."""
 
 from collections.abc import Sequence
 from typing import TYPE_CHECKING, Any
@@ -19,18 +19,17 @@ LIMB, RAY, INSIDE, FAINT = "#c8d7e6", "#444444", "#d1495b", "#8aa1b8"
 SHOWN = (-0.5, 1.5)  # range of fractions of the bars
 
 Stretch = tuple[str, float, float]
-"""A name, and the fractions of the segment at which it begins and ends."""
+"""A name, and the fractions of the segment at which the stretch begins and ends."""
 Passed = Sequence[tuple[float, float, str]]
-"""Fractions of the segment at which it enters and leaves the limb, and the name of the face that it enters."""
+"""For each stretch inside the limb: fractions of the segment at entry and exit, and the name of the entry face."""
 
 
 def draw(
     limb: Limb, segment: Float64Array, nearest: float, passed: Passed, bounds: Sequence[Stretch], title: str
 ) -> "Figure":
-    """The figure: the cut, and below it where the segment is within each bound.
+    """The figure: the cut, and below it the stretches of the segment within each bound.
 
-    `segment` (2, 3) is start and end, `nearest` the fraction of its point nearest to the limb's surface, or deepest in
-    the limb. `passed` are the stretches inside, with the name of the face at the entry.
+    `segment` (2, 3) is start and end. `nearest` is the fraction of its point nearest to the limb, or deepest in it.
     """
     figure = new_figure("Explanation.plot", 7.0, 6.5)
     cut, bars = figure.subplots(2, 1, height_ratios=[3, 1])
@@ -43,7 +42,7 @@ def draw(
 def cut_axes(limb: Limb, start: Float64Array, end: Float64Array) -> Float64Array:
     """Two unit vectors, rows of (2, 3), along and across the cut: the plane of the segment and the limb's axis.
 
-    A ball has its centre for an axis, a limb with three axes the third one.
+    The axis of a box is its third one; a ball has none.
     """
     axis = np.array(box_axes(limb)[0][2] if limb.kind in WITH_AXES else limb.axis)
     candidates = [axis, end - start, start - np.array(limb.centre), *np.eye(3)]
@@ -53,7 +52,7 @@ def cut_axes(limb: Limb, start: Float64Array, end: Float64Array) -> Float64Array
 
 
 def _unit(v: Float64Array, others: list[Float64Array]) -> Float64Array | None:
-    """The part of v at right angles to the others, scaled to length 1; None if only rounding errors are left."""
+    """The unit vector of the part of v orthogonal to the others; None if only rounding errors are left."""
     size = np.abs(v).max()
     if size == 0.0:
         return None
@@ -61,11 +60,11 @@ def _unit(v: Float64Array, others: list[Float64Array]) -> Float64Array | None:
     for other in others:
         v = v - (v @ other) * other
     length = float(np.linalg.norm(v))
-    return v / length if length > 1e-9 else None  # the drawing resolves a thousandth
+    return v / length if length > 1e-9 else None  # the drawing resolves 1e-3
 
 
 def draw_cut(axes: Any, limb: Limb, segment: Float64Array, nearest: float, passed: Passed) -> None:
-    """Draw the limb in the plane of the segment; dashed, its outline in the parallel plane through its centre."""
+    """Draw the limb in the plane of the segment; dashed: its outline in the parallel plane through its centre."""
     (start, end), centre = segment, np.array(limb.centre)
     in_cut = cut_axes(limb, start, end)
     normal = np.cross(*in_cut)
@@ -102,7 +101,7 @@ def _growths(x: Float64Array, y: Float64Array, in_cut: Float64Array, origin: Flo
 
 
 def _window(limb: Limb, ends: Float64Array, near: Float64Array) -> tuple[Float64Array, Float64Array]:
-    """Corners of the section drawn: the limb, the nearest point, and the part of the segment that is not far away."""
+    """Corners of the window: it shows the limb, the nearest point, and the part of the segment that is not far away."""
     if limb.kind in WITH_AXES:
         reach = np.full(2, float(np.linalg.norm(box_axes(limb)[1])))
     else:
@@ -116,7 +115,7 @@ def _window(limb: Limb, ends: Float64Array, near: Float64Array) -> tuple[Float64
 
 
 def visible(ends: Float64Array, low: Float64Array, high: Float64Array) -> Float64Array:
-    """The part of a segment (2, 2 or 3) in a window or box, all of it if none is."""
+    """The part of a segment (2, 2 or 3) in a window or box; the whole segment if no part is inside."""
     with np.errstate(divide="ignore", invalid="ignore"):
         times = (np.array([low, high]) - ends[0]) / (ends[1] - ends[0])
     first, last = np.fmax(0.0, np.nanmax(times.min(axis=0))), np.fmin(1.0, np.nanmin(times.max(axis=0)))
@@ -130,7 +129,7 @@ def draw_bounds(axes: Any, rows: Sequence[Stretch]) -> None:
         first, last = max(begins, SHOWN[0]), min(ends, SHOWN[1])
         color = {"segment": RAY, "inside": INSIDE, "bore": FAINT}.get(name, LIMB)
         if first <= last:
-            # a touch has no width: the edge shows it
+            # the edge keeps a bar of width 0, a touch, visible
             axes.barh(names.index(name), last - first, left=first, height=0.6, color=color, edgecolor=color)
     axes.axvspan(0.0, 1.0, color="#00000010")
     axes.set(xlim=SHOWN, yticks=range(len(names)), yticklabels=names, ylim=(len(names) - 0.5, -0.5))

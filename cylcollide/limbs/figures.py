@@ -10,12 +10,12 @@ if TYPE_CHECKING:
 
 
 def new_figure(method: str, width: float, height: float) -> "Figure":
-    """An empty figure, in inches.
+    """An empty figure; width and height in inches.
 
     Raises
     ------
     ImportError
-        Without Matplotlib, naming the method and the extra.
+        Without Matplotlib; the message names the method and the extra.
     """
     try:
         from matplotlib.figure import Figure  # noqa: PLC0415  # belongs to an extra: imported only to draw
@@ -25,7 +25,7 @@ def new_figure(method: str, width: float, height: float) -> "Figure":
 
 
 def add_polygons(axes: Any, corners: list[Float64Array], **style: Any) -> None:
-    """Draw polygons with corners (n, 2) as one collection; separate patches would cost a millisecond each."""
+    """Draw polygons with corners (n, 2) as one collection; separate patches take 1 ms each."""
     from matplotlib.collections import PolyCollection  # noqa: PLC0415  # as above: without the extra there are no axes
 
     axes.add_collection(PolyCollection(corners, **style))

@@ -1,4 +1,4 @@
-"""Limbs in files: columns in an .npz archive, checked on the way in as a constructor's arguments are."""
+"""Limbs in files: columns of an .npz archive, checked on loading like a constructor's arguments."""
 
 import json
 from os import PathLike
@@ -25,10 +25,10 @@ from cylcollide.process.files import (
 from cylcollide.shapes import SHAPE_RECORDS, Solids
 
 LABELS = ("character", "mask", "hit_group")
-"""The columns of labels that are numbers."""
+"""The numeric columns of labels."""
 
 AXES_ERROR = 64.0 * UNIT_ROUNDOFF
-"""Of the products of a box's axes: computed from a quaternion, these err by 8 u a component (`kernels.axis.MARGIN`)."""
+"""Bound on errors of dot products of a box's axes: components from a quaternion err by 8 u (`kernels.axis.MARGIN`)."""
 
 
 def write(path: str | PathLike[str], table: LimbTable, hit_group: Int32Array, names: tuple[str, ...]) -> None:
@@ -45,7 +45,7 @@ def read(path: str | PathLike[str]) -> tuple[LimbTable, Int32Array, tuple[str, .
     OSError
         If the file cannot be opened.
     ValueError
-        If it is not a file of limbs, is damaged, or holds limbs that no constructor takes; the message names file,
+        If it is not a file of limbs, is damaged, or holds limbs that no constructor accepts; the message names file,
         column and row.
     """
     file = file_of(path)
@@ -72,9 +72,9 @@ def _names(column: NDArray[Any]) -> Any:
 
 
 def checked_columns(columns: Columns, names: Any) -> tuple[LimbTable, Int32Array, tuple[str, ...]]:
-    """Table, hit groups and names of limbs whose columns and names come from a file; ValueError names the column."""
+    """Table, hit groups and names of limbs with columns and names from a file; ValueError names the column."""
     n = columns["kind"].size
-    for name in ("kind", "radius", "radius2", "box", *LABELS):  # one entry does not stand for all limbs here
+    for name in ("kind", "radius", "radius2", "box", *LABELS):  # in a file one entry does not stand for all limbs
         if columns[name].shape != (n,):
             _refuse(f"shape {columns[name].shape} in column {name} for {n} limbs")
     kind = validate.integers(columns["kind"], "column kind", n, 0, len(Shape) - 1).astype(np.int8)
@@ -93,7 +93,7 @@ def checked_columns(columns: Columns, names: Any) -> tuple[LimbTable, Int32Array
 def _check_sizes(
     kind: Int8Array, p1: Float64Array, p2: Float64Array, radius: Float64Array, radius2: Float64Array
 ) -> None:
-    """Check the radii of limbs as the constructor of each shape does; a radius that a shape does not have is 0."""
+    """Check the radii of limbs as the constructor of each shape does; a radius that a shape does not use must be 0."""
     names = ("column radius", "column radius2")
     for shape, record in SHAPE_RECORDS.items():
         rows, checks = kind == int(shape), tuple(record.sizes.values())
@@ -116,7 +116,7 @@ def _checked_boxes(box: NDArray[Any], boxes: NDArray[Any], is_box: BoolArray) ->
     if row is not None:
         _refuse(f"{given[row]} in column box, row {row}, which is {'' if is_box[row] else 'not '}a box")
     chosen, rows = np.ascontiguousarray(boxes[given[is_box]], np.float64), np.flatnonzero(is_box)
-    row = first_no_box(chosen)
+    row = first_invalid_box(chosen)
     if row is not None:
         _refuse(f"{chosen[row].tolist()} in column boxes for row {rows[row]}, which is no box")
     numbered = np.full(len(is_box), -1, np.int32)
@@ -124,10 +124,10 @@ def _checked_boxes(box: NDArray[Any], boxes: NDArray[Any], is_box: BoolArray) ->
     return numbered, chosen
 
 
-def first_no_box(boxes: Float64Array) -> int | None:
-    """The first row (12,) that is not three axes at right angles, of length 1, and three half extents; or None."""
+def first_invalid_box(boxes: Float64Array) -> int | None:
+    """The first row (12,) that is not 3 orthonormal axes and 3 half extents; or None."""
     axes, half = boxes[:, :9].reshape(-1, 3, 3), boxes[:, 9:]
-    small = np.abs(axes) <= 2.0  # a larger number is in no unit vector, and its square may overflow
+    small = np.abs(axes) <= 2.0  # unit vectors have no larger components, whose squares might overflow
     kept = np.where(small, axes, 0.0)
     gram = kept @ kept.transpose(0, 2, 1)
     bad = ~((half >= SMALLEST_SIZE) & (half <= LARGEST_NUMBER)).all(axis=1) | ~small.all(axis=(1, 2))

@@ -78,16 +78,16 @@ def own_boxes(center: ArrayLike, orientation: ArrayLike, half_extents: ArrayLike
 class Limbs(Constructors, PointQueries):
     """Limbs of one or many characters. Immutable; make them with `Limbs.cylinders` and the like.
 
-    Lengths are in any one unit. Attributes (n rows): `kind` (n,), a `Shape`; `p1`, `p2` (n, 3), the
-    axis, or both the centre of a sphere or box; `radius`, `radius2` (n,), the second a tube's
-    inner radius or a tapered cylinder's at p2; `box_axes` (n, 3, 3) and `half_extents` (n, 3), zero
-    but for boxes; `character`, `mask`, `hit_group` (n,), and `names`, a tuple of n strings.
+    Lengths are in any unit. Attributes (n rows): `kind` (n,), a `Shape`; `p1`, `p2` (n, 3), the
+    ends of the axis (both the centre, of a sphere or box); `radius`, `radius2` (n,), the second a
+    tube's inner radius or a tapered cylinder's at p2; `box_axes` (n, 3, 3), `half_extents` (n, 3),
+    zero but for boxes; `character`, `mask`, `hit_group` (n,), and `names`, a tuple of n strings.
 
     All constructors take, by keyword and each (n,) or one for all: `character`, the number of the
-    character that a limb belongs to (-1: none); `mask`, its layers, 32 bits: a query tests a limb
-    that shares a bit with its own mask; `name`; `hit_group`, an integer. They raise ValueError on a
-    wrong shape, on NaN and numbers above 2**500 in magnitude, and on sizes (radii, half extents,
-    axes) below 2**-500, naming the first bad row.
+    character that a limb belongs to (-1: none); `mask`, its layers, 32 bits: a query tests limbs
+    that share a bit with the query's mask; `name`; `hit_group`, an integer. They raise ValueError
+    on a wrong shape, on NaN and numbers above 2**500 in magnitude, and on sizes (radii, half
+    extents, axes) below 2**-500; the message names the first bad row.
     """
 
     __signature__ = NO_CONSTRUCTOR
@@ -106,7 +106,7 @@ class Limbs(Constructors, PointQueries):
     hit_group: Int32Array
     names: tuple[str, ...]
     _state_row: None = None
-    """Results number limbs as they are here."""
+    """None: results number limbs by row."""
 
     def __init__(self, table: LimbTable, hit_group: Int32Array, names: tuple[str, ...]) -> None:
         for column in (*table, hit_group):
@@ -117,15 +117,15 @@ class Limbs(Constructors, PointQueries):
         )  # fmt: skip
 
     def __setattr__(self, name: str, value: object) -> None:
-        """Limbs never change: AttributeError."""
+        """Raise AttributeError: limbs are immutable."""
         raise AttributeError(f"{name}: Limbs are immutable; make others with moved(), inflated() or a constructor")
 
     def __delattr__(self, name: str) -> None:
-        """Limbs never change: AttributeError."""
+        """Raise AttributeError: limbs are immutable."""
         raise AttributeError(f"{name}: Limbs are immutable; select some with limbs[rows]")
 
     def __reduce__(self) -> tuple[type[Limbs], tuple[LimbTable, Int32Array, tuple[str, ...]]]:
-        """Copied and pickled by the constructor, which makes arrays read-only."""
+        """Copy and pickle by the constructor, which makes arrays read-only."""
         return Limbs, (self._table, self.hit_group, self.names)
 
     @classmethod
@@ -163,19 +163,19 @@ class Limbs(Constructors, PointQueries):
         return all(same) and self.names == other.names and np.array_equal(self.hit_group, other.hit_group)
 
     def __getitem__(self, rows: Any) -> Limbs:
-        """The limbs of an index, a slice, a mask, an array of indices, or all of a name, as `Limbs`."""
+        """The limbs of an index, a slice, a mask, an array of indices, or a name, as `Limbs`."""
         chosen = chosen_rows(tables.named_rows(self.names, rows), len(self), "limbs")
         names = tuple(self.names[i] for i in chosen)
         return Limbs(tables.chosen_rows(self._table, chosen), self.hit_group[chosen], names)
 
     @cached_property
     def _kernel_rows(self) -> LimbRows:
-        """What loops read."""
+        """The columns that loops read."""
         return self._table.kernel_rows
 
     @cached_property
     def _labels(self) -> RowLabels:
-        """Names and hit groups, as results read them."""
+        """Names and hit groups, in the form that results read."""
         return bare_labels(self.names, self.hit_group)
 
     @property
@@ -191,7 +191,7 @@ class Limbs(Constructors, PointQueries):
     def save(self, path: str | PathLike[str]) -> None:
         """Write all limbs to an .npz file; the suffix is added if it is missing.
 
-        The file is replaced in one step, when all is written: a failure leaves the old one.
+        The file is replaced in one step once everything is written: a failure leaves the old file.
         """
         files.write(path, self._table, self.hit_group, self.names)
 
@@ -204,8 +204,8 @@ class Limbs(Constructors, PointQueries):
         OSError
             If the file cannot be opened.
         ValueError
-            If `save` did not write it, it is damaged, or it holds limbs that no constructor takes;
-            the message names column and row.
+            If `save` did not write it, it is damaged, or it holds limbs that no constructor
+            accepts; the message names column and row.
         """
         return cls(*files.read(path))
 
@@ -213,22 +213,22 @@ class Limbs(Constructors, PointQueries):
         """All limbs as one triangle mesh, with polygons of `sides` sides (3 or more) for circles.
 
         Each limb is closed, with normals outward. `mesh.face_attributes["limb"]` is the limb of
-        each triangle; `mesh.split()` has one mesh per limb. Corners of polygons are as far outside
-        the circle as the middles of their sides are inside.
+        each triangle; `mesh.split()` gives one mesh per limb. Corners of polygons are as far
+        outside the circle as the midpoints of their sides are inside.
 
         Raises
         ------
         ImportError
-            If trimesh is not installed, which the extra `mesh` brings.
+            Without trimesh: install the extra `mesh`.
         ValueError
             If `sides` is not an integer of 3 or more.
         """
         return meshes.closed_mesh(self._table, int(validate.integers(sides, "sides", 1, 3, 2**15)[0]))
 
     def moved(self, p1: ArrayLike, p2: ArrayLike, *, limbs: ArrayLike | None = None) -> Limbs:
-        """The same limbs with new ends, all or those of the given indices; p1, p2 (n, 3) or (m, 3).
+        """The limbs with new ends of all, or of those of the given indices; p1, p2 (n, 3) or (m, 3).
 
-        A sphere or box has its centre in both; a box keeps its axes.
+        Both ends of a sphere or box are its centre; a box keeps its axes.
 
         Raises
         ------
@@ -242,10 +242,10 @@ class Limbs(Constructors, PointQueries):
         """The limbs grown by 0 or a length of at least 2**-500 on every side, (n,) or one for all.
 
         Exact for capsules and spheres (all points within `by` of the limb) and for cylinders and
-        boxes (each face moved out by `by`), up to the rounding of the new numbers. Tubes grow both
-        ways, and must keep a bore; a tapered cylinder moves its caps and its wall out by `by`; an
-        ellipsoid lengthens its three half axes by `by`. A growth beyond the range of accepted
-        numbers is a ValueError.
+        boxes (each face moved out by `by`), up to the rounding of the new numbers. Tubes also grow
+        inwards, and must keep a bore; the caps and the wall of a tapered cylinder move out by `by`;
+        the half axes of an ellipsoid grow by `by`. A growth beyond the range of accepted numbers is
+        a ValueError.
         """
         return Limbs(tables.inflated_table(self._table, by), self.hit_group, self.names)
 
@@ -253,10 +253,10 @@ class Limbs(Constructors, PointQueries):
     def cast_segments(self, request: RayRequest) -> RayHits:
         """Segment i against limb i only.
 
-        One limb takes any number of segments, one segment any number of limbs. Starts and ends are
-        (n, 3). `inside`: a segment that starts in the limb hits it at fraction 0 ("hit"), hits it
-        where it leaves ("exit"), or ignores it ("ignore"). `radius`, one per segment or one for
-        all: a limb then means all points within it.
+        One limb stands for all rows, as does one segment. Starts and ends are (n, 3). `inside`: a
+        segment that starts in the limb hits it at fraction 0 ("hit"), at its exit ("exit"), or not
+        ("ignore"). `radius`, one per segment or one for all: a limb then means all points within
+        `radius` of it.
         """
         return self._cast(request)
 
@@ -264,7 +264,7 @@ class Limbs(Constructors, PointQueries):
     def overlap_capsules(self, request: RayRequest) -> BoolArray:
         """Whether capsule i touches limb i, row by row as `cast_segments`; bool (n,).
 
-        Also True where `HitWorld.overlap_capsules` is undecided.
+        Also True if `HitWorld.overlap_capsules` is undecided.
         """
         hits, rays = self._cast(request), request.batch.rays
         touch: BoolArray = hits.hit | hits.undecided
@@ -275,7 +275,7 @@ class Limbs(Constructors, PointQueries):
 
     @arguments_of(own_boxes)
     def overlap_boxes(self, request: BoxRequest) -> BoolArray:
-        """Whether box i touches limb i, or may, row by row as `overlap_capsules`; bool (n,)."""
+        """Whether box i touches limb i, or is undecided, row by row as `overlap_capsules`; bool (n,)."""
         near, boxes = request
         n = self._paired(len(boxes), "center")
         box, limb = (np.arange(n) if k == n else np.zeros(n, np.int64) for k in (len(boxes), len(self)))
@@ -299,5 +299,5 @@ class Limbs(Constructors, PointQueries):
         return RayHits(named_columns(batch, hits), self, request.inside, near, considered=OwnLimbs(self, batch))
 
     def explain_segment(self, start: ArrayLike, end: ArrayLike, *, limb: int | None = None) -> explain.Explanation:
-        """Why the segment start → end (3,) hits or misses a limb: the only one, or number `limb`."""
+        """Why the segment start → end (3,) hits or misses limb number `limb` (None: the only one)."""
         return explain.explain_segment(self._table, start, end, limb)

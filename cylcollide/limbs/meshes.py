@@ -1,6 +1,6 @@
-"""Limbs as triangle meshes: every solid is one of revolution, or a box.
+"""Limbs as triangle meshes: every limb is a solid of revolution or a box.
 
-A circle becomes a polygon whose corners lie as far outside it as the middles of its sides lie inside.
+A circle becomes a polygon whose corners lie as far outside it as the midpoints of its sides lie inside.
 """
 
 from __future__ import annotations
@@ -32,7 +32,7 @@ BOX_TRIANGLES = np.array(
 
 
 def tessellate(limbs: LimbTable, sides: int) -> tuple[Vertices, Int32Array, Int32Array]:
-    """The mesh of all limbs, with polygons of so many sides for circles.
+    """The mesh of all limbs, with polygons of `sides` sides for circles.
 
     Returns vertices (v, 3), triangles (t, 3) whose normals point outward, and the limb of each triangle (t,).
     """
@@ -41,7 +41,7 @@ def tessellate(limbs: LimbTable, sides: int) -> tuple[Vertices, Int32Array, Int3
 
 
 def closed_mesh(limbs: LimbTable, sides: int) -> trimesh.Trimesh:
-    """The same for trimesh: each limb is closed, and shares no vertex with another."""
+    """The mesh for trimesh: each limb is closed, and shares no vertex with another."""
     try:
         package = import_module("trimesh")
     except ImportError:
@@ -51,7 +51,7 @@ def closed_mesh(limbs: LimbTable, sides: int) -> trimesh.Trimesh:
     limb_of_vertex[triangles] = owner[:, None]
     first, number = distinct_rows(np.column_stack([limb_of_vertex, vertices]))
     corners = number[triangles]
-    whole = (corners != np.roll(corners, 1, axis=1)).all(axis=1)  # none at the apex of a cone
+    whole = (corners != np.roll(corners, 1, axis=1)).all(axis=1)  # not degenerate, as at the apex of a cone
     mesh: trimesh.Trimesh = package.Trimesh(
         vertices[first], corners[whole], face_attributes={"limb": owner[whole]}, process=False
     )
@@ -115,7 +115,7 @@ def profile(
             return np.outer(radius if kind == Shape.SPHERE else half, along), np.outer(radius, around)
         case Shape.CAPSULE:
             k = len(quarter)
-            along, around = np.insert(along, k, 0.0), np.insert(around, k, 1.0)  # the equator twice: a wall between
+            along, around = np.insert(along, k, 0.0), np.insert(around, k, 1.0)  # the equator twice, for the wall
             lift = np.where(np.arange(len(along)) < k, -1.0, 1.0)
             return np.outer(radius, along) + np.outer(half, lift), np.outer(radius, around)
         case _:
@@ -124,7 +124,7 @@ def profile(
 
 
 def _bands(pole: NDArray[np.bool_], sides: int) -> Int64Array:
-    """Triangles (t, 3) between adjacent rings, half as many where a ring is a pole; `pole` (rings,)."""
+    """Triangles (t, 3) between adjacent rings, half as many if one of them is a pole; `pole` (rings,)."""
     i, j = np.arange(sides), (np.arange(sides) + 1) % sides
     found = []
     for low in range(len(pole) - 1):

@@ -1,4 +1,4 @@
-"""Outlines of limbs as figures show them from one side, and the colours of their hit groups."""
+"""Outlines of limbs in a direction of view, for figures, and the colours of hit groups."""
 
 from collections.abc import Iterator, Mapping
 
@@ -10,13 +10,13 @@ from cylcollide.limbs.limbs import Limbs
 from cylcollide.limbs.meshes import BOX_CORNERS, frames_along, profile
 
 AROUND, ALONG = 32, 13
-"""Points of an outline around the axis, and rings along one that is not straight."""
+"""Points of an outline around the axis, and rings along a curved profile."""
 
 BLOCK = 1024
-"""Limbs whose points are computed at once: 10 MB."""
+"""Number of limbs whose points are computed at once: 10 MB."""
 
 COLORS = ("#8aa1b8", "#8e5ea8", "#e6a33a", "#3f7fbf", "#8c6f5a", "#00798c", "#c46a9b", "#2e4057")
-"""Colours of hit groups, in the order of their names. Limbs without a group have the first. Red and green mean more."""
+"""Colours of hit groups, in the order of their names; the first: no group. Red and green mark gaps and hits."""
 
 LINE = "#333333"
 
@@ -27,7 +27,7 @@ def group_colors(groups: Mapping[str, int]) -> dict[int, str]:
 
 
 def up_axis(limbs: Limbs, chosen: BoolArray) -> int:
-    """The axis that points up, 1 or 2: along which characters of these limbs are longest; 2 if there are none."""
+    """The axis that points up, 1 or 2: the one along which the chosen characters are longer; 2 without characters."""
     tall = np.zeros(3)
     for one in np.unique(limbs.character[chosen])[:16]:
         own = chosen & (limbs.character == one)
@@ -36,7 +36,7 @@ def up_axis(limbs: Limbs, chosen: BoolArray) -> int:
 
 
 def surfaces(limbs: Limbs, rows: ArrayLike, around: int = AROUND) -> Iterator[Float64Array]:
-    """Points (n, 3) on the surface of each of these limbs, so many around its axis, whose convex hull is nearly it."""
+    """For each of these limbs, points (n, 3) on its surface, `around` of them per ring; their hull is nearly the limb."""
     every = np.asarray(rows, np.int64)
     for first in range(0, len(every), BLOCK):
         block = every[first : first + BLOCK]
@@ -50,7 +50,7 @@ def surfaces(limbs: Limbs, rows: ArrayLike, around: int = AROUND) -> Iterator[Fl
 
 
 def _points(limbs: Limbs, rows: Int64Array, kind: Shape, around: int) -> Float64Array:
-    """These points of limbs of one kind, (limbs, n, 3)."""
+    """Points of `surfaces` for limbs of one kind, (limbs, n, 3)."""
     p1, p2 = limbs.p1[rows], limbs.p2[rows]
     if kind == Shape.BOX:
         local = BOX_CORNERS * limbs.half_extents[rows][:, None]
@@ -65,12 +65,12 @@ def _points(limbs: Limbs, rows: Int64Array, kind: Shape, around: int) -> Float64
 
 
 def surface_points(limbs: Limbs, i: int, around: int = AROUND) -> Float64Array:
-    """These points of limb i."""
+    """Points of `surfaces` for limb i, (n, 3)."""
     return next(surfaces(limbs, [i], around))
 
 
 def hull(points: Float64Array, around: int = AROUND) -> Float64Array:
-    """Corners (n, 2) of the convex hull of points (n, 2), in order: those farthest in some of 6 * around directions."""
+    """Corners (n, 2) of the convex hull of points (n, 2), in order: the extreme points in 6 * around directions."""
     turns = np.linspace(0.0, 2.0 * np.pi, 6 * around, endpoint=False)
     farthest = points[(np.stack([np.cos(turns), np.sin(turns)], axis=1) @ points.T).argmax(axis=1)]
     return np.asarray(farthest[np.append(True, (np.diff(farthest, axis=0) != 0.0).any(axis=1))])

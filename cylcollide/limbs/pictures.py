@@ -1,6 +1,6 @@
-"""Pictures of limbs, walls and shots from a few sides: what every `plot` of a scene shares.
+"""Pictures of limbs, walls and shots from a few sides: the common parts of all `plot` methods of scenes.
 
-Whatever is hit is green, a gap is red, walls are grey. Nearer limbs cover those behind.
+Limbs that are hit are green, gaps red, walls grey. Nearer limbs cover those behind.
 """
 
 from __future__ import annotations
@@ -26,18 +26,18 @@ if TYPE_CHECKING:
 
 HIT, GAP, WALL, NOW = "#1f9d55", "#d3263b", "#9a958c", "#44546a"
 TARGET, OTHERS = "#b9cbe0", "#e9eef4"
-"""Colours of the limbs of the character that a shot is about, and of others near it."""
+"""Colours of the limbs of the target character of a shot, and of others near it."""
 WALLS_SHOWN = 0.3
-"""How opaque walls are."""
+"""Opacity of walls."""
 SKIN = "#d8d3cb"
 FROM_ABOVE, STATIC = "from above", "static (wall, floor)"
 MARGIN = 1.12
-"""A window is so many times as large as what it has to show."""
+"""Size of a window relative to its contents."""
 
 
 @dataclass(frozen=True, slots=True)
 class Scene:
-    """Limbs at a moment, as pictures show them."""
+    """Limbs at a moment, for pictures."""
 
     limbs: Limbs
     static: Int32Array
@@ -47,7 +47,7 @@ class Scene:
 
     @property
     def is_wall(self) -> BoolArray:
-        """Which limbs are of statics; (n,)."""
+        """Whether each limb belongs to a static; (n,)."""
         return np.asarray(self.static != NO_STATIC)
 
     @property
@@ -58,11 +58,11 @@ class Scene:
 
     @property
     def up(self) -> int:
-        """The axis that points up, as far as characters tell."""
+        """The axis that points up, guessed from the characters."""
         return up_axis(self.limbs, self.limbs.character >= 0)
 
     def rows_of(self, focus: ArrayLike | None) -> Int64Array:
-        """The limbs of these characters; None: all limbs but walls, or all, if there are only walls."""
+        """The rows of the limbs of these characters; None: all limbs but walls, or all if there are only walls."""
         if focus is None:
             rows = np.flatnonzero(~self.is_wall)
             return rows if len(rows) else np.arange(len(self.limbs))
@@ -74,33 +74,33 @@ class Scene:
         return np.flatnonzero(np.isin(self.limbs.character, asked))
 
     def about(self, limb: int) -> Int64Array:
-        """The limbs of the character that a limb belongs to; itself, if to none."""
+        """The rows of the limbs of a limb's character; without a character, only the limb's row."""
         own = int(self.limbs.character[limb])
         return np.flatnonzero(self.limbs.character == own) if own >= 0 else np.array([limb])
 
 
 class View(NamedTuple):
-    """A direction of view, without perspective."""
+    """An orthographic view."""
 
     title: str
     labels: tuple[str, str]
-    """Of the axes to the right and upwards."""
+    """Labels of the axes to the right and upwards."""
     axes: Float64Array
     """Unit vectors to the right, upwards, and away from the eye, rows of (3, 3)."""
     origin: Float64Array
     """The point at 0, 0."""
 
     def flat(self, points: Float64Array) -> Float64Array:
-        """Points (n, 3) as the picture has them, (n, 2)."""
+        """Points (n, 3) in coordinates of the picture, (n, 2)."""
         return np.asarray((points - self.origin) @ self.axes[:2].T)
 
     def depths(self, limbs: Limbs) -> Float64Array:
-        """How far limbs are away, by their centres; (n,)."""
+        """Depths of the centres of limbs along the direction of view; (n,)."""
         return np.asarray((0.5 * limbs.p1 + 0.5 * limbs.p2 - self.origin) @ self.axes[2])
 
 
 def axis_views(up: int, unit: str) -> tuple[View, View, View]:
-    """From the front, from the side and from above, in coordinates of the world."""
+    """The views from the front, from the side and from above, in world coordinates."""
     across, away = (up + 2) % 3, (up + 1) % 3
     return (
         _axis_view("from the front", across, up, unit),
@@ -118,7 +118,7 @@ def _axis_view(title: str, right: int, up: int, unit: str) -> View:
 
 
 def window(axes: Any, view: View, points: Float64Array, least: float = 1.0) -> None:
-    """Show a rectangle with all of these points (n, 3); its short sides are at least such a share of the long ones."""
+    """Show a rectangle with all these points (n, 3); its short sides are at least `least` times the long ones."""
     flat = view.flat(points)
     low, high = flat.min(axis=0), flat.max(axis=0)
     long = MARGIN * float((high - low).max() or 1.0)
@@ -131,7 +131,7 @@ def window(axes: Any, view: View, points: Float64Array, least: float = 1.0) -> N
 def draw_limbs(
     axes: Any, view: View, limbs: Limbs, rows: Sequence[int], colors: Sequence[str], around: int = AROUND, **style: Any
 ) -> None:
-    """Draw limbs in their colours, one per row, from the farthest to the nearest, as far as they are in the window."""
+    """Draw the limbs inside the window in their colours, one per row, from the farthest to the nearest."""
     depths, shown = view.depths(limbs), []
     (left, right), (low, high) = axes.get_xlim(), axes.get_ylim()
     for i, color, points in zip(rows, colors, surfaces(limbs, rows, around), strict=True):
@@ -145,7 +145,7 @@ def draw_limbs(
 
 
 def draw_walls(axes: Any, view: View, limbs: Limbs, rows: Sequence[int]) -> None:
-    """Draw statics, through which one sees."""
+    """Draw statics, transparent."""
     draw_limbs(axes, view, limbs, rows, [WALL] * len(rows), alpha=WALLS_SHOWN)
 
 
@@ -161,7 +161,7 @@ def key(axes: Any, label: str, **style: Any) -> None:
 
 
 def finished(figure: Figure, title: str, path: str | PathLike[str] | None, columns: int = 6) -> Figure:
-    """The figure with its title and legend, written to a file if a path is given; a dollar begins no formula."""
+    """The figure with its title and legend, written to a file if a path is given; dollar signs begin no formula."""
     if any(axes.get_legend_handles_labels()[0] for axes in figure.axes):
         figure.legend(loc="outside lower center", fontsize=9, ncols=columns, frameon=False)
     figure.suptitle("\n".join(fill(line, 110) for line in title.split("\n")), fontsize=11)
@@ -180,9 +180,9 @@ def scene_figure(
     method: str, scene: Scene, focus: ArrayLike | None, title: str, path: str | PathLike[str] | None, unit: str,
     now: Scene | None = None,
 ) -> Figure:  # fmt: skip
-    """The figure of a scene: characters from three sides, or a map, if there are several and none is in focus.
+    """The figure of a scene: characters from three sides; or a map, if there are several and none is in focus.
 
-    `now`: limbs that are drawn dashed besides.
+    `now`: limbs that are also drawn, dashed.
     """
     limbs, rows = scene.limbs, scene.rows_of(focus).tolist()
     in_focus = np.unique(limbs.character[rows])
@@ -217,7 +217,7 @@ def scene_figure(
 
 
 DASHED: dict[str, Any] = {"edgecolors": NOW, "linestyles": "--", "linewidths": 1.0}
-"""How limbs look that are somewhere else by now."""
+"""Style of limbs at their present places."""
 
 
 def rig_figure(

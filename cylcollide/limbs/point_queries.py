@@ -1,4 +1,4 @@
-"""Queries about points and limbs row by row: sides, distances from axes and surfaces, balls that overlap."""
+"""Point queries row by row: sides of points, distances from axes and surfaces, overlapping balls."""
 
 from __future__ import annotations
 
@@ -26,7 +26,7 @@ def own_points(points: ArrayLike) -> ArrayLike:
 
 
 def own_near(points: ArrayLike, *, max_distance: ArrayLike = np.inf) -> tuple[ArrayLike, ArrayLike]:
-    """Points, one per limb, and the largest distance of the limb."""
+    """Points, one per limb, and the largest distance from the limb."""
     return points, max_distance
 
 
@@ -36,7 +36,7 @@ def own_spheres(centers: ArrayLike, radii: ArrayLike) -> tuple[ArrayLike, ArrayL
 
 
 class PointQueries(metaclass=Shown):
-    """The queries of `Limbs` about points: point i and limb i; one of either stands for all."""
+    """Point queries of `Limbs`: point i and limb i; one of either stands for all."""
 
     _table: LimbTable
     _state_row: None
@@ -44,12 +44,12 @@ class PointQueries(metaclass=Shown):
     @property
     @abstractmethod
     def _kernel_rows(self) -> LimbRows:
-        """What loops read."""
+        """The columns that loops read."""
 
     @property
     @abstractmethod
     def _labels(self) -> RowLabels:
-        """Names and hit groups, as results read them."""
+        """Names and hit groups, in the form that results read."""
 
     @abstractmethod
     def __len__(self) -> int: ...
@@ -70,8 +70,8 @@ class PointQueries(metaclass=Shown):
     def axis_distance_squared(self, points: ArrayLike) -> Float64Array:
         """Greg James' test: squared distance from the axis of a point in the limb, -1.0 outside; (n,).
 
-        Point i against limb i, or all points and one limb, or one point and all limbs. The verdict
-        is exact.
+        Point i and limb i; or all points and one limb; or one point and all limbs. The verdict is
+        exact.
         """
         position = self._positions(points)
         side = self.classify_points(position)
@@ -81,7 +81,7 @@ class PointQueries(metaclass=Shown):
 
     @arguments_of(own_near)
     def closest_points(self, request: tuple[ArrayLike, ArrayLike]) -> ClosestPoints:
-        """The place of limb i that is nearest to point i, all points to one limb, or one point to all.
+        """The place of limb i nearest to point i; one limb or one point stands for all.
 
         As `HitWorld.closest_points`: a limb farther away than `max_distance`, (n,) or one for all,
         is missed.
@@ -103,13 +103,13 @@ class PointQueries(metaclass=Shown):
         return are_within(request, self._table, (lower, upper))
 
     def _positions(self, points: ArrayLike, name: str = "points") -> Float64Array:
-        """Points (n, 3), one per pair of a point and a limb."""
+        """Points (n, 3), one for each pair of a point and a limb."""
         position = validate.vectors(points, name)
         n = self._paired(len(position), name)
         return position if len(position) == n else np.repeat(position, n, axis=0)
 
     def _paired(self, rows: int, what: str) -> int:
-        """Number of pairs of a row and a limb; ValueError if their numbers differ and neither is 1."""
+        """The number of pairs of a row and a limb; ValueError if the counts differ and neither is 1."""
         if len(self) == 1 or rows == len(self):
             return rows
         if rows == 1:

@@ -1,4 +1,4 @@
-"""The figure of one shot among limbs and walls: as seen along it, from above, and close up where it just misses."""
+"""The figure of one shot among limbs and walls: along the shot, from above, and close up at a near miss."""
 
 from collections.abc import Callable
 from os import PathLike
@@ -41,58 +41,58 @@ if TYPE_CHECKING:
     from matplotlib.figure import Figure
 
 CROSSED = "#8fa9c6"
-"""Limbs that a shot crosses and that do not count."""
+"""Colour of limbs that a shot crosses and that do not count."""
 FARTHEST = 8.0
-"""From above a shot is shown over so many times the size of what it is about."""
+"""Largest extent of a shot in the view from above, in sizes of its target."""
 CLOSE, CLOSEST = 0.04, 1e-3
-"""A gap between these shares of a picture's size is shown close up; smaller ones are too small for outlines."""
+"""A gap between these fractions of a picture's size is shown close up; smaller ones are too small for outlines."""
 CLOSE_UP = 2.5
-"""The size of that picture, in gaps."""
+"""The size of the close-up, in gaps."""
 FINE = 128
-"""Corners of outlines that are seen close up."""
+"""Corners of outlines in a close-up."""
 ARROW = 0.75
-"""The share of what is seen of a ray at which its arrow is."""
+"""Position of the arrow, as a fraction of the visible part of a ray."""
 PERSON = 2.0
-"""Size of what a shot at a wall is shown with, if there are no characters."""
+"""Size of the surroundings of a shot at a wall, if there are no characters."""
 SHORTEST = 1e-9
-"""Below this length beside that of the picture, a segment has no direction."""
+"""Relative to the picture's size: a shorter segment has no direction."""
 
 
 class DrawnShot(NamedTuple):
-    """One ray and what it meets. Points are (3,)."""
+    """One ray, and the limbs that it hits, crosses or misses. Points are (3,)."""
 
     start: Float64Array
     end: Float64Array
     limb: int = NO_LIMB
-    """The limb that it hits, or that it misses by least; -1 for none."""
+    """The limb that is hit, or the nearest one of a miss; -1 for none."""
     hit: bool = False
     spot: Float64Array | None = None
-    """Where it hits the limb, or the point of the limb nearest to it."""
+    """The hit point, or the point of the limb nearest to the ray."""
     beside: Float64Array | None = None
     """The point of the ray nearest to the limb; None for a hit."""
     crossed: Int64Array = np.zeros(0, np.int64)
-    """All limbs that it crosses."""
+    """All limbs that the ray crosses, (c,)."""
     inside: Float64Array = np.zeros((0, 2, 3))
-    """Entry and exit of each."""
+    """Entry and exit of each crossed limb, (c, 2, 3)."""
     counts: BoolArray = np.zeros(0, np.bool_)
-    """Whether each counts."""
+    """Whether each crossed limb counts, (c,)."""
     radius: float = 0.0
-    """Of a thick ray."""
+    """Radius of a thick ray."""
 
     @property
     def gap(self) -> float:
-        """How far the shot passes from the limb."""
+        """The distance of the shot from the limb, 0 for a hit."""
         return 0.0 if self.beside is None or self.spot is None else float(np.linalg.norm(self.spot - self.beside))
 
     def verdict(self, scene: Scene, unit: str) -> str:
-        """What the shot hits or misses, in words."""
+        """The limb that the shot hits or misses, in words."""
         if self.limb == NO_LIMB:
             return "miss: there is nothing to hit" if not len(self.crossed) else "no hit: nothing counts"
         named = self.named(scene)
         return f"hit: {named}" if self.hit else f"miss: {self.gap:.4g} {unit} beside {named}"
 
     def named(self, scene: Scene) -> str:
-        """The limb, and whose it is."""
+        """The limb and its character or static, in words."""
         limb, static = self.limb, int(scene.static[self.limb])
         character, name = int(scene.limbs.character[limb]), scene.limbs.names[limb] or f"limb {limb}"
         return name + (f" of character {character}" if character >= 0 else f" of static {static}" * (static >= 0))
@@ -105,9 +105,9 @@ def ends_of_shot(shot: ArrayLike) -> tuple[Float64Array, Float64Array]:
 
 
 def missed(scene: Scene, start: Float64Array, end: Float64Array, may_hit: BoolArray) -> DrawnShot:
-    """A shot, from start to end (3,), that hits none of these limbs (n,), and the nearest of them.
+    """A shot, from start to end (3,), that hits none of the limbs `may_hit` (n,), and the nearest of them.
 
-    Walls count where there is nothing else.
+    Walls count only if there are no other limbs.
     """
     may_hit = may_hit & ~scene.is_wall if (may_hit & ~scene.is_wall).any() else may_hit
     near = nearest_limb(scene.limbs._table, np.flatnonzero(may_hit), start, end)
@@ -121,9 +121,9 @@ def missed(scene: Scene, start: Float64Array, end: Float64Array, may_hit: BoolAr
 def first_hit(
     scene: Scene, chords: Chords, start: Float64Array, end: Float64Array, ignored: int | None, focus: ArrayLike | None
 ) -> DrawnShot:
-    """A shot, from start to end (3,), of which these are the chords; the first limb counts.
+    """A shot, from start to end (3,), with these chords; the first limb counts.
 
-    If there are none, it is about the nearest limb, of characters in focus alone.
+    Without chords, the nearest limb is shown; with `focus`, only limbs of these characters.
     """
     if not len(chords):
         own = NO_CHARACTER if ignored is None else ignored
@@ -137,7 +137,7 @@ def first_hit(
 
 
 def along_shot(shot: DrawnShot, up: int, size: float, unit: str) -> View:
-    """The view along a shot, which is at 0, 0. Without a length it goes from its place to the limb, or to the side."""
+    """The view along a shot, which is at 0, 0. If its length is 0, the view is towards the limb, or sideways."""
     at = shot.start if shot.spot is None else shot.spot if shot.beside is None else shot.beside
     ways = [shot.end - shot.start, np.zeros(3) if shot.spot is None else shot.spot - at, np.eye(3)[(up + 1) % 3]]
     forward = next(way / np.linalg.norm(way) for way in ways if np.linalg.norm(way) > SHORTEST * size)
@@ -152,9 +152,9 @@ def shot_figure(
     method: str, scene: Scene, shot: DrawnShot, title: str, path: str | PathLike[str] | None, unit: str,
     focus: ArrayLike | None = None, now: Limbs | None = None, below: Callable[[Any], None] | None = None,
 ) -> "Figure":  # fmt: skip
-    """The figure of a shot at a scene; `below` draws what stands beneath it.
+    """The figure of a shot at a scene; `below` draws the panel below it.
 
-    It is about the character that is hit or missed, or those in `focus`. `now`: limbs that are drawn dashed besides.
+    It shows the character that is hit or missed, or those in `focus`. `now`: limbs that are also drawn, dashed.
     """
     limbs = scene.limbs
     about = scene.rows_of(focus) if focus is not None or shot.limb == NO_LIMB else scene.about(shot.limb)
@@ -188,7 +188,7 @@ def shot_figure(
 
 
 def _size(scene: Scene, about: Int64Array) -> float:
-    """How far around its spot a shot is shown: a limb or a person; of a wall as much as a person."""
+    """The extent shown around the spot of a shot: the size of its target, of a wall at most the size of a person."""
     points = list(surfaces(scene.limbs, about))
     own = float(np.ptp(np.concatenate(points), axis=0).max()) if points else 0.0
     if not points or not scene.is_wall[about].all():
@@ -198,7 +198,7 @@ def _size(scene: Scene, about: Int64Array) -> float:
 
 
 def _map_view(shot: DrawnShot, up: int, unit: str) -> View:
-    """From above; a shot that goes up or down is seen from the side."""
+    """The view from above; for a shot that goes up or down, the view from the side."""
     step = np.abs(shot.end - shot.start)
     _, side, above = axis_views(up, unit)
     return side if step[up] > 0.9 * float(np.linalg.norm(step)) else above
@@ -207,7 +207,7 @@ def _map_view(shot: DrawnShot, up: int, unit: str) -> View:
 def _draw(
     axes: Any, view: View, scene: Scene, shot: DrawnShot, about: Int64Array, points: Float64Array, corners: int = AROUND
 ) -> None:
-    """One view of the shot, in a window around points (n, 3)."""
+    """Draw one view of the shot, in a window around points (n, 3)."""
     window(axes, view, points)
     limbs, mine, is_wall = scene.limbs, about.tolist(), scene.is_wall
     crossed, counted = (rows[~is_wall[rows]].tolist() for rows in (shot.crossed, shot.crossed[shot.counts]))
@@ -218,21 +218,21 @@ def _draw(
     depths = view.depths(limbs)
     middle = float(depths[about].mean()) if len(about) else 0.0
     walls = [i for i in np.flatnonzero(is_wall).tolist() if i not in colors]
-    if view.title != FROM_ABOVE:  # neither what is behind the start matters, nor walls behind the character
+    if view.title != FROM_ABOVE:  # skip limbs behind the start, and walls behind the character
         from_start = float((shot.start - view.origin) @ view.axes[2])
         colors = {i: color for i, color in colors.items() if depths[i] > from_start or i in mine or i in crossed}
         begins = [(points - view.origin).dot(view.axes[2]).min() for points in surfaces(limbs, walls)]
         walls = [i for i, depth in zip(walls, begins, strict=True) if depth < middle]
     draw_walls(axes, view, limbs, [i for i in walls if depths[i] >= middle])
     missed_limb = {shot.limb: colors.pop(shot.limb)} if shot.limb in colors and not shot.hit else {}
-    for drawn in (colors, missed_limb):  # the one that is missed before whoever stands in front of it
+    for drawn in (colors, missed_limb):  # the missed limb is drawn over limbs in front of it
         draw_limbs(axes, view, limbs, list(drawn), list(drawn.values()), corners)
     draw_walls(axes, view, limbs, [i for i in walls if depths[i] < middle])
     _draw_ray(axes, view, shot)
 
 
 def _draw_ray(axes: Any, view: View, shot: DrawnShot) -> None:
-    """The ray, with an arrow; where it is inside of limbs, and where it hits, or by how much it misses."""
+    """Draw the ray with an arrow, its stretches inside limbs, and its hit point or the gap of a miss."""
     ends = view.flat(np.array([shot.start, shot.end]))
     (left, right), (low, high) = axes.get_xlim(), axes.get_ylim()
     if np.linalg.norm(ends[1] - ends[0]) > 0.01 * (right - left):
@@ -253,7 +253,7 @@ def _draw_ray(axes: Any, view: View, shot: DrawnShot) -> None:
 
 
 def _legend(panels: Any, scene: Scene, shot: DrawnShot, unit: str, has_now: bool) -> None:
-    """Name what is drawn."""
+    """Add the legend."""
     axes = panels["along"]
     if shot.limb != NO_LIMB:
         verdict, color = ("hit", pale(HIT)) if shot.hit else ("nearest", pale(GAP, 0.3))
@@ -272,7 +272,7 @@ def _legend(panels: Any, scene: Scene, shot: DrawnShot, unit: str, has_now: bool
 
 
 def _has(axes: Any, color: str) -> bool:
-    """Whether a limb is drawn in a colour."""
+    """Whether anything is drawn in a colour."""
     from matplotlib.colors import same_color  # noqa: PLC0415  # an extra
 
     return any(same_color(one[:3], color) for drawn in axes.collections for one in drawn.get_facecolor())

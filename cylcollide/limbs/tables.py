@@ -25,7 +25,7 @@ from cylcollide.shapes import SHAPE_RECORDS, Ends, Solids, check_axes, check_cen
 
 
 class Labels(TypedDict, total=False):
-    """The labels that every constructor takes, not yet checked: each one for all limbs, or one per limb."""
+    """The labels that every constructor takes, unchecked: one for all limbs, or one per limb."""
 
     character: ArrayLike
     mask: ArrayLike
@@ -46,7 +46,7 @@ def solid_table(solids: Solids, character: Int32Array, mask: Uint32Array) -> Lim
 def label_columns(
     labels: Labels, n: int, prefix: str = ""
 ) -> tuple[Int32Array, Uint32Array, Int32Array, tuple[str, ...]]:
-    """Columns of n limbs: character, mask, hit group (n,) each, and n names; checked. Messages prefix their names."""
+    """Checked columns of n limbs: character, mask, hit group (n,) each, and n names; messages use `prefix`."""
     return (
         validate.integers(labels["character"], f"{prefix}character", n, NO_CHARACTER, 2**31 - 1).astype(np.int32),
         validate.integers(labels["mask"], f"{prefix}mask", n, 0, ALL_LAYERS).astype(np.uint32),
@@ -56,7 +56,7 @@ def label_columns(
 
 
 def _names(name: object, n: int) -> tuple[str, ...]:
-    """Names of n limbs, given as such or as one for all; checked."""
+    """Checked names of n limbs, given as n names or one for all."""
     if isinstance(name, str):
         return (str(name),) * n
     several = isinstance(name, Sequence) or getattr(name, "ndim", 0) == 1
@@ -68,7 +68,7 @@ def _names(name: object, n: int) -> tuple[str, ...]:
 
 
 GIVEN = ("kind", "p1", "p2", "radius", "radius2", "box", "boxes", "character", "mask")
-"""The columns that determine all others: a file holds these."""
+"""The columns that determine all others; files hold these."""
 
 
 def given_columns(table: LimbTable) -> dict[str, NDArray[Any]]:
@@ -94,7 +94,7 @@ def chosen_rows(table: LimbTable, rows: Int64Array) -> LimbTable:
 
 
 def _with_boxes(table: LimbTable, box: Int64Array, boxes: Float64Array) -> LimbTable:
-    """The table with its boxes renumbered: `box` (n,) the row of each limb in `boxes`, -1 for those without."""
+    """The table with its boxes renumbered: `box` (n,) is the row of each limb in `boxes`, -1 without axes."""
     return table._replace(box=box.astype(np.int32), boxes=boxes)
 
 
@@ -106,7 +106,7 @@ def box_columns(table: LimbTable) -> Float64Array:
 
 
 def moved_table(table: LimbTable, p1: ArrayLike, p2: ArrayLike, limbs: Int64Array | None) -> LimbTable:
-    """The same limbs with new ends, of all of them (n, 3) or of those of the given indices (m, 3); checked."""
+    """The limbs with new, checked ends of all limbs (n, 3), or of those of the given indices (m, 3)."""
     first, last = checked_ends(table.kind, p1, p2, limbs)
     if limbs is not None:
         all_first, all_last = table.p1.copy(), table.p2.copy()
@@ -119,7 +119,7 @@ def moved_table(table: LimbTable, p1: ArrayLike, p2: ArrayLike, limbs: Int64Arra
 def checked_ends(
     kind: Int8Array, p1: ArrayLike, p2: ArrayLike, limbs: Int64Array | None, names: tuple[str, str] = ("p1", "p2")
 ) -> tuple[Float64Array, Float64Array]:
-    """Ends, (n, 3) each, of limbs of these kinds (n,), or of those of the given indices, (m, 3); checked."""
+    """Checked ends, (n, 3) each, of limbs of these kinds (n,), or, (m, 3), of those of the given indices."""
     kind = kind if limbs is None else kind[limbs]
     first = validate.vectors(p1, names[0], len(kind))
     last = validate.vectors(p2, names[1], len(first))
@@ -132,7 +132,7 @@ HAS_AXIS, HAS_CENTRE = (
     np.array([SHAPE_RECORDS[kind].ends == ends for kind in range(len(SHAPE_RECORDS))])
     for ends in (Ends.APART, Ends.ONE)
 )
-"""Of each shape, by its code: whether its ends must differ, and whether they must coincide."""
+"""For each shape code: whether its ends must differ, and whether they must coincide."""
 
 
 def of_shape(table: LimbTable, shape: int) -> tuple[Int64Array, Int32Array, Solids]:
@@ -143,7 +143,7 @@ def of_shape(table: LimbTable, shape: int) -> tuple[Int64Array, Int32Array, Soli
 
 
 def inflated_table(table: LimbTable, by: ArrayLike) -> LimbTable:
-    """The same limbs, grown by a length >= 0 on every side, (n,) or one for all; see `ShapeRecord.grown`."""
+    """The limbs grown by a length >= 0 on every side, (n,) or one for all; see `ShapeRecord.grown`."""
     more = validate.sizes_or_zero(validate.per_row(by, "by", len(table.radius)), "by")
     first, last, radius, radius2, boxes = (
         column.copy() for column in (table.p1, table.p2, table.radius, table.radius2, table.boxes)
@@ -171,7 +171,7 @@ def inflated_table(table: LimbTable, by: ArrayLike) -> LimbTable:
 
 
 def named_rows(names: tuple[str, ...], rows: Any) -> Any:
-    """The rows whose limbs have a name; anything but a str is returned as it is."""
+    """The rows of the limbs of a name; anything but a str is returned unchanged."""
     if not isinstance(rows, str):
         return rows
     if rows not in names:
@@ -179,8 +179,8 @@ def named_rows(names: tuple[str, ...], rows: Any) -> Any:
     return [row for row, name in enumerate(names) if name == rows]
 
 
-def firsts_of_equals(rows: LimbRows) -> LimbRows:
-    """The rows; one that equals an earlier row gets no layers, since a ray meets both at once and hits the first."""
+def without_duplicates(rows: LimbRows) -> LimbRows:
+    """The rows; one equal to an earlier row gets mask 0: a ray hits both at the same point, and the first row wins."""
     bits = rows.rows.view(np.int64)
     keys = np.sort(bits @ np.random.default_rng(1).integers(-(2**62), 2**62, bits.shape[1]))  # modulo 2**64
     if (keys[1:] != keys[:-1]).all():

@@ -12,7 +12,7 @@ TURNS = np.linspace(0.0, 2.0 * np.pi, CORNERS + 1)
 def outlines(limbs: Limbs) -> Float64Array:
     """Lines (m, 2, 3) that outline all limbs.
 
-    28 a cylinder, tapered or not, 56 a tube, 52 a capsule, 36 a sphere or ellipsoid, 12 a box.
+    A cylinder, tapered or not, has 28, a tube 56, a capsule 52, a sphere or ellipsoid 36, a box 12.
     """
     lines = [np.empty((0, 2, 3))]
     for i, kind in enumerate(limbs.kind.tolist()):
@@ -40,7 +40,7 @@ def _chain(points: Float64Array) -> Float64Array:
 
 
 def _arc(centre: Float64Array, u: Float64Array, v: Float64Array, corners: int = CORNERS) -> Float64Array:
-    """Lines from centre + u through centre + v, over so many corners of the full circle."""
+    """Lines of an arc from centre + u through centre + v; `corners` of the CORNERS lines of the full circle."""
     turns = TURNS[: corners + 1, None]
     return _chain(centre + np.cos(turns) * u + np.sin(turns) * v)
 
@@ -59,7 +59,7 @@ def _half_balls(p1: Float64Array, p2: Float64Array, radius: float) -> list[Float
 
 
 def direction(p1: Float64Array, p2: Float64Array) -> Float64Array:
-    """The unit vector from p1 to p2; z, if they are the same."""
+    """The unit vector from p1 to p2; the z axis if they are equal."""
     length = float(np.linalg.norm(p2 - p1))
     return (p2 - p1) / length if length > 0.0 else np.array([0.0, 0.0, 1.0])
 

@@ -1,8 +1,8 @@
 """Bullets under gravity and drag: their flight as straight pieces, with a proven bound on the distance from the curve.
 
-The acceleration is gravity - drag |v| v. With ζ = exp ∫ drag |v| dt and p = ζ v it is p' = ζ gravity, ζ' = drag |p|,
-where nothing is stiff: over a step ζ is taken for a polynomial of degree two, v is p / ζ, and the displacement is its
-integral by Gauss' rule of three points. `docs/flight.md` derives all constants.
+The acceleration is gravity - drag |v| v. With ζ = exp ∫ drag |v| dt and p = ζ v, the equations p' = ζ gravity and
+ζ' = drag |p| are not stiff. In a step ζ is approximated by a polynomial of degree two, v is p / ζ, and the displacement
+is its integral by the three-point Gauss rule. `docs/flight.md` derives all constants.
 """
 
 from math import ceil, sqrt
@@ -18,29 +18,29 @@ from cylcollide.kernels.ray import as_vector, dot, largest_component
 from cylcollide.runtime.compile import compiled_loop, inlined
 
 STEP_ROUNDING = 32.0 * UNIT_ROUNDOFF
-"""All rounding of a step, relative to the speed: at most 16 u of the velocity, 22 u of the displacement per time."""
+"""All rounding of a step, relative to the speed: at most 16 u in the velocity, 22 u in the displacement per time."""
 
 ACCELERATION_ROUNDING = 16.0 * UNIT_ROUNDOFF
 """Rounding of an acceleration, relative to the sum of gravity and drag."""
 
 SUM_ROUNDING = 1.0 + 2.0**-12
-"""A bound is a sum of positive terms, fewer than eight operations for each of at most 2³⁸ steps."""
+"""Covers the rounding of a bound: a sum of positive terms, fewer than eight operations for each of up to 2³⁸ steps."""
 
 UNDERFLOW = SMALLEST_SIZE
-"""What products lose that underflow: 2⁻¹⁰⁷⁴ in each of fewer than 2⁴⁸ operations, carried on for at most 2⁵⁰⁰."""
+"""Error of products that underflow: 2⁻¹⁰⁷⁴ in each of fewer than 2⁴⁸ operations, multiplied by at most 2⁵⁰⁰."""
 
 FIRST, MIDDLE, LAST = 0.5 - 0.5 * 0.6**0.5, 0.5, 0.5 + 0.5 * 0.6**0.5
-"""Places of Gauss' rule of three points on 0 to 1; their weights are 5/18, 8/18, 5/18."""
+"""Nodes of the three-point Gauss rule on 0 to 1; their weights are 5/18, 8/18, 5/18."""
 
 STEPS_PER_DRAG, STEPS_PER_FALL = 8.0, 16.0
 """Steps needed per drag |v| t and per drag |gravity| t²: the sum of both is then at most 1/8 in each step."""
 
 MOST_STEPS = 4096.0
-"""In one piece: a millisecond."""
+"""Limit of steps in one piece: a millisecond of computation."""
 
 
 class Forces(NamedTuple):
-    """What accelerates a bullet."""
+    """The forces on a bullet, as accelerations."""
 
     gravity: Vector
     pull: float  # its magnitude
@@ -48,7 +48,7 @@ class Forces(NamedTuple):
 
 
 class FlightState(NamedTuple):
-    """Velocity and displacement, and how far they may be from the real ones."""
+    """Velocity and displacement, and bounds of their errors."""
 
     velocity: Vector
     velocity_error: float
@@ -75,7 +75,7 @@ def rounding_of(v: Vector) -> float:
 
 @inlined
 def steps_needed(velocity: Vector, forces: Forces, time: float) -> float:
-    """The number of equal steps that a time needs: a whole number, or not finite."""
+    """The number of equal steps that a duration needs; may be fractional, or not finite."""
     speed, _ = length_and_direction(velocity)
     rate = forces.drag * time
     return STEPS_PER_DRAG * (rate * speed) + STEPS_PER_FALL * (rate * (forces.pull * time))
@@ -83,7 +83,7 @@ def steps_needed(velocity: Vector, forces: Forces, time: float) -> float:
 
 @inlined
 def acceleration_bound(state: FlightState, forces: Forces) -> float:
-    """The largest acceleration of a bullet from now on: it never grows."""
+    """Bound on the acceleration of a bullet from now on: it never grows."""
     speed, _ = length_and_direction(state.velocity)
     rate = forces.drag * speed
     now, _ = length_and_direction(along(forces.gravity, state.velocity, -rate))
@@ -93,14 +93,14 @@ def acceleration_bound(state: FlightState, forces: Forces) -> float:
 
 @inlined
 def shares(s: float, weight: float, kappa: float, beta: float) -> tuple[float, float]:
-    """Weight / ζ(s), and the same times I(s), the integral of ζ from 0 to s."""
+    """Weight / ζ(s), and weight I(s) / ζ(s), where I(s) is the integral of ζ from 0 to s."""
     share = weight / (1.0 + s * (kappa + (0.5 * s) * beta))
     return share, share * (s * (1.0 + s * (0.5 * kappa + s * (beta / 6.0))))
 
 
 @inlined
 def after_step(state: FlightState, forces: Forces, time: float) -> FlightState:
-    """The state behind a time that needs one step."""
+    """The state after a duration that needs one step."""
     speed, direction = length_and_direction(state.velocity)
     g, rate, fall = forces.gravity, forces.drag * time, forces.pull * time
     push = (g[0] * time, g[1] * time, g[2] * time)
@@ -113,7 +113,7 @@ def after_step(state: FlightState, forces: Forces, time: float) -> FlightState:
     dx, dy, dz = along((push[0] * of_push, push[1] * of_push, push[2] * of_push), v, of_velocity)
     moved = (before[0] + dx, before[1] + dy, before[2] + dz)
     velocity = along((v[0] * end[0], v[1] * end[0], v[2] * end[0]), push, end[1])
-    # how far that may be from the state that begins with the same velocity
+    # bounds of the distance from the exact state that begins with the same velocity
     fastest, both = speed + fall, kappa + gamma
     turned = fall / speed if fall < speed else 1.0
     bent = (gamma * (1.1 * both + 2.2 * turned)) * fastest
@@ -140,10 +140,10 @@ def fly_bullets(
     t1: Column[np.float64],
     error: Column[np.float64],
 ) -> int:
-    """Write all pieces, columns of a `FlightPath`; returns the first over which drag changes the speed too fast, or -1.
+    """Write all pieces, columns of a `FlightPath`; returns the first in which drag changes the speed too fast, or -1.
 
-    Its error is then the number of steps that it would need, and pieces after it are not written. Bullets are at their
-    places when they begin; the pieces of bullet i are `offsets[i]` to `offsets[i + 1]`.
+    `error` of that piece is then the number of steps it would need; later pieces are not written. Bullets start at
+    `places` at times `begins`; the pieces of bullet i are `offsets[i]` to `offsets[i + 1]`.
     """
     for i in range(begins.size):
         gravity = as_vector(gravities, i)

@@ -1,10 +1,9 @@
-"""Polynomials on a window [0, 1] in Bernstein form, and what their coefficients say about where they are positive.
+"""Polynomials on a window [0, 1] in Bernstein form, and bounds from their coefficients on where they are positive.
 
 A polynomial lies between the least and the largest of its coefficients, and above every line from its first or last
-coefficient that none of the others lies below (G. Farin, "Curves and Surfaces for CAGD", chapter 6: convex hull and
-linear precision). Products have coefficients that are weighted means of products of coefficients, so rounding errors
-stay those of a single product (R. T. Farouki, V. T. Rajan, "Algorithms for polynomials in Bernstein form", CAGD 5,
-1988).
+coefficient that has no other coefficient below it (G. Farin, "Curves and Surfaces for CAGD", chapter 6: convex hull and
+linear precision). Coefficients of products are weighted means of products of coefficients, so rounding errors stay
+those of a single product (R. T. Farouki, V. T. Rajan, "Algorithms for polynomials in Bernstein form", CAGD 5, 1988).
 """
 
 from typing import NamedTuple, TypeAlias
@@ -21,18 +20,18 @@ AIM = 3.0
 """A guess aims at f = -3 errors: there f is certainly negative, and the window ends no later than needed."""
 
 NO_CROSSING = 2.0
-"""The guess of a polynomial that does not seem to fall below 0."""
+"""The guess if a polynomial does not seem to fall below 0."""
 
 
-class Passage(NamedTuple):
+class SignBounds(NamedTuple):
     """Where on a window [0, 1] a polynomial f is certainly positive (outside of a limb) or negative."""
 
-    free: Real  # positive from 0 to here
-    clear: Real  # positive from here to 1
-    starts: Truth  # negative at 0
-    ends: Truth  # negative at 1
-    within: Truth  # negative everywhere
-    guess: Real  # where f falls below 0, about; 0 if it is below at 0, beyond 1 if none is seen
+    positive_until: Real  # positive from 0 to here
+    positive_from: Real  # positive from here to 1
+    negative_at_0: Truth  # negative at 0
+    negative_at_1: Truth  # negative at 1
+    negative: Truth  # negative everywhere
+    guess: Real  # estimate of where f falls below 0; 0 if f(0) is below, beyond 1 if no crossing is found
 
 
 @inlined
@@ -55,7 +54,7 @@ def square(a: Quadratic) -> Quartic:
 
 @inlined
 def as_quartic(a: Quadratic, factor: Real) -> Quartic:
-    """A quadratic times a number, raised in degree."""
+    """A quadratic times a number, degree-elevated."""
     x, y, z = factor * a[0], factor * a[1], factor * a[2]
     return x, 0.5 * (x + y), (x + 4.0 * y + z) * (1.0 / 6.0), 0.5 * (y + z), z
 
@@ -76,7 +75,7 @@ def sextic_product(a: Quartic, b: Quadratic) -> Sextic:
 
 @inlined
 def as_sextic(a: Quartic) -> Sextic:
-    """A quartic, raised in degree."""
+    """A quartic, degree-elevated."""
     return (
         a[0],
         (2.0 * a[1] + a[0]) * (1.0 / 3.0),
@@ -110,8 +109,8 @@ def least(c: Coefficients) -> Real:
 
 
 @inlined
-def polynomial_passage(c: Coefficients, error: Real) -> Passage:
-    """Where a polynomial is certainly positive or negative, if `error` bounds that of each coefficient."""
+def polynomial_signs(c: Coefficients, error: Real) -> SignBounds:
+    """Where a polynomial is certainly positive or negative; `error` bounds the error of each coefficient."""
     n = len(c) - 1
     a, b, largest = c[1] - c[0], c[n] - c[n - 1], c[0]
     rise, fall = n * a, -n * b
@@ -119,13 +118,13 @@ def polynomial_passage(c: Coefficients, error: Real) -> Passage:
         largest = larger(largest, c[k])
         rise, fall = smaller(rise, n / k * (c[k] - c[0])), smaller(fall, n / k * (c[n - k] - c[n]))
     bends = n * (n - 1.0) * (c[2] - c[1] - a), n * (n - 1.0) * (b - (c[n - 1] - c[n - 2]))
-    return passage((c[0], n * a, bends[0]), (c[n], n * b, bends[1]), rise, fall, least(c), largest, error)
+    return sign_bounds((c[0], n * a, bends[0]), (c[n], n * b, bends[1]), rise, fall, least(c), largest, error)
 
 
 @inlined
-def passage(
+def sign_bounds(
     first: Quadratic, last: Quadratic, rise: Real, fall: Real, smallest: Real, largest: Real, error: Real
-) -> Passage:
+) -> SignBounds:
     """Where f is certainly positive or negative, from its coefficients and from the lines below them.
 
     `first` and `last` are value, first and second derivative at 0 and at 1, `smallest` and `largest` bound the
@@ -136,14 +135,14 @@ def passage(
     outside_first, outside_last = before > 0.0, behind > 0.0
     rising = logical_not(outside_first) & (rise > -before)
     falling = logical_not(outside_last) & (fall > -behind)
-    # a line that falls from f > 0 at one end is positive up to its root, one that rises from f <= 0 behind its root
+    # a line that falls from f > 0 at one end is positive up to its root, one that rises from f <= 0 beyond its root
     from_first = before / select(outside_first, larger(-rise, before), 1.0)
     from_last = 1.0 + behind / select(falling, fall, 1.0)
     to_last = 1.0 - behind / select(outside_last, larger(-fall, behind), 1.0)
     to_first = -before / select(rising, rise, 1.0)
     from_first, from_last = select(outside_first, from_first, 0.0), select(falling, from_last, 0.0)
     to_first, to_last = select(rising, to_first, 1.0), select(outside_last, to_last, 1.0)
-    return Passage(
+    return SignBounds(
         select(everywhere, 1.0, larger(from_first, from_last)),
         select(everywhere, 0.0, smaller(to_last, to_first)),
         first[0] < -error,
@@ -155,7 +154,7 @@ def passage(
 
 @inlined
 def crossing_guess(first: Quadratic, last: Quadratic, error: Real) -> Real:
-    """Where f falls to -`AIM` error, by its parabola at the end where it is nearer to 0."""
+    """Where f falls to -`AIM` error, estimated by its parabola at the end at which |f| is smaller."""
     near_last = absolute(last[0]) < absolute(first[0])
     value = select(near_last, last[0], first[0]) + AIM * error
     slope, bend = select(near_last, last[1], first[1]), select(near_last, last[2], first[2])
@@ -173,26 +172,26 @@ def crossing_guess(first: Quadratic, last: Quadratic, error: Real) -> Real:
 
 
 @inlined
-def both(a: Passage, b: Passage) -> Passage:
-    """Of an intersection: outside where either is, inside where both are."""
-    return Passage(
-        larger(a.free, b.free),
-        smaller(a.clear, b.clear),
-        a.starts & b.starts,
-        a.ends & b.ends,
-        a.within & b.within,
+def intersection(a: SignBounds, b: SignBounds) -> SignBounds:
+    """The `SignBounds` of an intersection: outside where either is, inside where both are."""
+    return SignBounds(
+        larger(a.positive_until, b.positive_until),
+        smaller(a.positive_from, b.positive_from),
+        a.negative_at_0 & b.negative_at_0,
+        a.negative_at_1 & b.negative_at_1,
+        a.negative & b.negative,
         larger(a.guess, b.guess),
     )
 
 
 @inlined
-def either(a: Passage, b: Passage) -> Passage:
-    """Of a union: outside where both are, inside where either is."""
-    return Passage(
-        smaller(a.free, b.free),
-        larger(a.clear, b.clear),
-        a.starts | b.starts,
-        a.ends | b.ends,
-        a.within | b.within,
+def union(a: SignBounds, b: SignBounds) -> SignBounds:
+    """The `SignBounds` of a union: outside where both are, inside where either is."""
+    return SignBounds(
+        smaller(a.positive_until, b.positive_until),
+        larger(a.positive_from, b.positive_from),
+        a.negative_at_0 | b.negative_at_0,
+        a.negative_at_1 | b.negative_at_1,
+        a.negative | b.negative,
         smaller(a.guess, b.guess),
     )

@@ -1,10 +1,10 @@
-"""Bounds of the contact of a flying bullet with a limb that moves: float64, grown and shrunk, as for rays.
+"""Bounds of the contact of a flying bullet with a moving limb, from float64 and a grown and a shrunk limb, as for rays.
 
-In a tick interval bullet and both ends of the limb go along straight lines, each affine in u from 0 to 1. A ball around
-the limb leaves a part of it; there, windows are examined from the earliest on. In each one the coefficients of
-a few polynomials (`solids.py`) say how far the bullet is certainly outside, and whether it is certainly inside
-at the end; the next window ends where they seem to fall below zero, so that two or three suffice. All rounding is
-counted as a displacement of bullet and ends (`docs/moving.md`, "Bounds in float64").
+In a tick interval the bullet and both ends of the limb move along straight lines, each affine in u from 0 to 1. A ball
+around the limb restricts the interval; what is left is examined in windows, from the earliest on. In each window the
+coefficients of a few polynomials (`solids.py`) bound how long the bullet is certainly outside, and decide whether it is
+certainly inside at the end; the next window ends where they seem to fall below zero, so that two or three suffice. All
+rounding is counted as a displacement of bullet and ends (`docs/moving.md`, "Bounds in float64").
 """
 
 from math import inf
@@ -36,7 +36,7 @@ ELLIPSOID, SPHERE = int(Shape.ELLIPSOID), int(Shape.SPHERE)
 V = TypeVar("V", Vector, DoubleDoubleVector)
 
 MOST_STALLS = 2
-"""Windows that begin where float64 cannot tell outside from inside; if more do, the contact is undecided."""
+"""Limit of windows at whose begin float64 cannot resolve outside from inside; with more, the contact is undecided."""
 
 
 class MovingLimb(NamedTuple):
@@ -52,7 +52,7 @@ class MovingLimb(NamedTuple):
 
 
 class RelativeMotion(NamedTuple, Generic[V]):
-    """A bullet relative to a limb: at u it is at y + u dy from the middle of the axis, whose half is h + u dh."""
+    """A bullet relative to a limb: at u it is at y + u dy from the axis' middle, and half the axis is h + u dh."""
 
     y: V
     dy: V
@@ -64,13 +64,13 @@ class RelativeMotion(NamedTuple, Generic[V]):
 def moving_hit_bounds(bullet: Affine, limb: MovingLimb, extent: Real) -> HitBounds:
     """The first contact of a bullet with a limb in one interval, `lower` and `upper` as u in [0, 1].
 
-    `bullet`: where it is at u = 0 and at u = 1; metres. `extent`: the largest |coordinate| of the bullet plus that of
-    the limb, radius included, over all places that those in the interval are computed from: of a bullet these are start
-    and end of its whole flight, by which an interval near the origin is rounded. Coordinates may differ from the
-    intended ones by 16 · 2⁻⁵³ of these. If one is beyond what kernels trust, `extent` is inf, and the result undecided
-    (possible, not certain, from 0 on). `inside`: the bullet is certainly in the limb at u = 0, and `upper` is 0.
-    `face`: `UNDECIDED_FACE` if the bounds do not decide it, or not whether the contact is later than u = 0. The
-    interval is closed, u = 1 included.
+    `bullet`: its positions at u = 0 and at u = 1; metres. `extent`: the largest |coordinate| of the bullet plus that of
+    the limb, radius included, over all positions from which those in the interval are computed: for a bullet, start and
+    end of its whole flight, whose size determines the rounding even near the origin. Coordinates of bullet and limb may
+    have errors of 16 · 2⁻⁵³ of the largest of each. If one is beyond what kernels trust, `extent` is inf, and the
+    result undecided (possible, not certain, from 0 on). `inside`: the bullet is certainly in the limb at u = 0, and
+    `upper` is 0. `face`: `UNDECIDED_FACE` if the bounds do not decide it, or do not decide whether the contact is later
+    than u = 0. The interval is closed, u = 1 included.
     """
     motion, delta = relative_motion(bullet, limb), MOVING_ROUNDING_BOUND * extent
     half_squared, width = longest_half_squared(motion), larger(limb.radius, limb.radius2)
@@ -86,10 +86,10 @@ def moving_hit_bounds(bullet: Affine, limb: MovingLimb, extent: Real) -> HitBoun
 
 @inlined
 def certain_miss(bullet: Affine, limb: MovingLimb, extent: Real) -> tuple[Truth, Real]:
-    """Whether a bullet certainly misses a limb in one interval: finds most misses; for one pair, or eight.
+    """Whether a bullet certainly misses a limb in one interval: detects most misses; for one pair, or eight.
 
-    Arguments and bounds are those of `moving_hit_bounds`; it tests the ball, and both halves of the times that the ball
-    leaves. Also returns u before which there is certainly no contact.
+    Arguments and bounds are those of `moving_hit_bounds`; it tests the ball, and both halves of the times within the
+    ball. Also returns a u before which there is certainly no contact.
     """
     motion, delta = relative_motion(bullet, limb), MOVING_ROUNDING_BOUND * extent
     kind, radius, radius2 = limb.kind, limb.radius, limb.radius2
@@ -98,7 +98,7 @@ def certain_miss(bullet: Affine, limb: MovingLimb, extent: Real) -> tuple[Truth,
     first, last = ball_times(motion, near)
     errors, middle = contact_errors(kind, half_squared, square_root(near), width, delta), 0.5 * (first + last)
     early, late = window_between(motion, first, middle), window_between(motion, middle, last)
-    kind += 0  # int64, whatever the column has: one version of the test
+    kind += 0  # int64, whatever the type of the column: one version of the test
     outside = is_outside(early, kind, radius, radius2, errors) & is_outside(late, kind, radius, radius2, errors)
     trusted = is_trusted(extent)
     return trusted & ((first > last) | outside), select(trusted, first, 0.0)
@@ -106,13 +106,13 @@ def certain_miss(bullet: Affine, limb: MovingLimb, extent: Real) -> tuple[Truth,
 
 @inlined
 def is_trusted(extent: Real) -> Truth:
-    """Whether products of coordinates of this size keep their digits: no overflow, no underflow."""
+    """Whether products of coordinates of this size neither overflow nor underflow."""
     return (extent >= SMALLEST_SAFE) & (extent <= LARGEST_SAFE)
 
 
 @inlined
 def relative_motion(bullet: Affine, limb: MovingLimb) -> RelativeMotion[Vector]:
-    """The bullet from the middle of the limb's axis, and half the axis."""
+    """The bullet relative to the middle of the limb's axis, and half the axis."""
     y, y_end = from_middle(bullet[0], limb.p1, limb.p2), from_middle(bullet[1], limb.p1_end, limb.p2_end)
     h, h_end = half_difference(limb.p1, limb.p2), half_difference(limb.p1_end, limb.p2_end)
     return RelativeMotion(y, subtract(y_end, y), h, subtract(h_end, h))
@@ -132,7 +132,7 @@ def half_difference(a: Vector, b: Vector) -> Vector:
 
 @inlined
 def longest_half_squared(motion: RelativeMotion[Vector]) -> Real:
-    """The larger square of h at both ends: h is never longer, its square being convex in u."""
+    """The larger of |h|² at both ends, which bounds |h|² in between, since it is convex in u."""
     h_end = along(motion.h, motion.dh, 1.0)
     return larger(dot(motion.h, motion.h), dot(h_end, h_end))
 
@@ -141,8 +141,8 @@ def longest_half_squared(motion: RelativeMotion[Vector]) -> Real:
 def near_squared(kind: int, half_squared: Real, width: Real, delta: Real) -> Real:
     """Square of a radius about the middle of the axis beyond which there is no contact.
 
-    It exceeds the largest distance of a point of the limb by at least 4 delta, which also covers what rounding moves
-    the times by at which it is crossed; without a root.
+    The radius exceeds the largest distance of a point of the limb by at least 4 delta, which also covers the rounding
+    of the times at which the ball is crossed. No square root is needed.
     """
     reach_squared = half_squared + width * width
     if kind == ELLIPSOID:
@@ -155,7 +155,7 @@ def near_squared(kind: int, half_squared: Real, width: Real, delta: Real) -> Rea
 
 @inlined
 def ball_times(motion: RelativeMotion[Vector], radius_squared: Real) -> Interval:
-    """When the bullet is within a ball around the middle, as u clipped to [0, 1]; may be empty."""
+    """The interval of u, clipped to [0, 1], in which the bullet is in a ball around the middle; may be empty."""
     square, least = dot(motion.dy, motion.dy), SLOPE_FLOOR * SLOPE_FLOOR
     per_square = 1.0 / larger(square, least)
     middle = -select(square < least, 0.0, dot(motion.y, motion.dy)) * per_square
@@ -187,26 +187,26 @@ def window_between(motion: RelativeMotion[Vector], begin: Real, end: Real) -> Wi
 def first_solid_contact(
     motion: RelativeMotion[Vector], kind: int, radius: float, radius2: float, first: float, last: float, errors: Errors
 ) -> HitBounds:
-    """The first contact between `first` and `last`, outside of which there is none."""
+    """The first contact, given that there is none outside of `first` to `last`."""
     begin, end, until = first, last, last  # no contact before `begin`, nor behind `end` unless `certain`
     certain, face, stalls = False, UNDECIDED_FACE, 0
     for _ in range(MOST_WINDOWS):
-        passage, passed_face = window_crossing(window_between(motion, begin, until), kind, radius, radius2, errors)
-        if passage.starts:
+        signs, passed_face = window_crossing(window_between(motion, begin, until), kind, radius, radius2, errors)
+        if signs.negative_at_0:
             return HitBounds(True, True, 0.0, 0.0, True, INSIDE)
-        length, free = until - begin, passage.free >= 1.0
-        aim = end if passage.guess >= NO_CROSSING else min(begin + passage.guess * length, end)
-        if passage.ends:
+        length, free = until - begin, signs.positive_until >= 1.0
+        aim = end if signs.guess >= NO_CROSSING else min(begin + signs.guess * length, end)
+        if signs.negative_at_1:
             certain, end, face = True, until, passed_face
         elif until >= end:
-            end = begin + passage.clear * length
-        begin = until if free else begin + passage.free * length
+            end = begin + signs.positive_from * length
+        begin = until if free else begin + signs.positive_until * length
         if certain:
             if end - begin <= NARROW_CONTACT and face != UNDECIDED_FACE:
                 break
         elif begin >= end:
             return HitBounds(False, False, inf, inf, False, UNDECIDED_FACE)
-        stalls += passage.free <= 0.0
+        stalls += signs.positive_until <= 0.0
         # the next window ends where contact is expected; in the middle, if that would not be much shorter
         until = min(aim, end) if aim > begin else end
         if not free and until - begin > 0.75 * length:

@@ -1,13 +1,13 @@
 """A bullet that flies straight in a tick interval against a box between two poses, bounded from both sides.
 
-Seen from the bone that carries it, the box stands still and the bullet flies along a curve: its place relative to the
-bone, which changes linearly, turned back by the bone's rotation, which is about one axis. A part of the curve is within
-`bend` times its duration squared of its chord, so the box grown and shrunk by that, and by all rounding, gives a
-`Bracket` of the times at which the bullet is inside. Parts that this leaves open are halved, from the first to the
+In the frame of its bone, the box is at rest and the bullet flies along a curve: its position relative to the bone,
+which changes linearly, turned by the inverse of the bone's rotation, which is about one axis. A part of the curve is
+within `bend` times its duration squared of its chord. The box grown and shrunk by that, and by all rounding, thus gives
+a `Bracket` of the times at which the bullet is inside. Parts that remain undecided are halved, from the first to the
 last. `docs/numerics.md`, "Boxes between ticks".
 
-`relative_flight` prepares one interval; `first_box_contact` and `end_of_box_contact` answer in u, 0 at its start and 1
-at its end, as `HitBounds`: what is possible and not certain is undecided.
+`relative_flight` prepares one interval; `first_box_contact` and `end_of_box_contact` return `HitBounds` in u, 0 at its
+start and 1 at its end: a contact that is possible and not certain is undecided.
 """
 
 from math import inf, sqrt
@@ -24,13 +24,13 @@ from cylcollide.kernels.ray import cross, dot, largest_component, subtract
 from cylcollide.runtime.compile import compiled, inlined
 
 RESOLUTION = 2.0**-10
-"""Of a tick: parts of an interval are halved down to this where nothing else is said."""
+"""Share of a tick down to which parts of an interval are halved by default."""
 
 PASSAGE_ROUNDING = 256.0 * UNIT_ROUNDOFF
-"""All rounding of a bullet's place in the frame of a box, relative to the largest coordinates: 185 u are derived."""
+"""All rounding of a bullet's position in the frame of a box, relative to the largest coordinates; derived: 185 u."""
 
 MARGIN = 1.0 + 2.0**-10
-"""Pays for the rounding of bounds themselves."""
+"""Covers the rounding of the bounds themselves."""
 
 Axes = tuple[Vector, Vector, Vector]
 
@@ -48,38 +48,38 @@ class BoxPath(NamedTuple):
 
 
 class RelativeFlight(NamedTuple):
-    """A bullet in an interval as the bone sees it, with bounds of how far computed places are from real ones."""
+    """A bullet in an interval relative to a bone, with bounds on the errors of computed positions."""
 
     offset: Vector  # from the bone to the bullet at u = 0, in the world
-    travel: Vector  # how much that changes until u = 1
+    travel: Vector  # change of `offset` until u = 1
     turn: Quaternion  # the unit quaternion of alpha 0
     turn_there: Quaternion  # that of alpha 1, the short way
     alpha: float  # at u = 0
-    alpha_rate: float  # how much it changes until u = 1
+    alpha_rate: float  # change of `alpha` until u = 1
     centre: Vector
     axes: Axes
     half: Vector
     delta: float  # bound on all rounding, as a displacement
     bend: float  # a part of duration w, in u, is within bend w² of its chord
-    first: float  # the u between which the bullet can be near enough
+    first: float  # the u between which the bullet may be close enough
     last: float
 
 
 class _Part(NamedTuple):
-    """When the bullet is inside during a part of an interval, slab by slab, in units of the part: from 0 to 1."""
+    """When the bullet is inside each slab during a part of an interval, in units of the part: from 0 to 1."""
 
     x: Bracket
     y: Bracket
     z: Bracket
-    rates: Vector  # how much its coordinates change along the chord
-    delta: float  # how far the curve is from the chord, rounding included
+    rates: Vector  # changes of its coordinates along the chord
+    delta: float  # bound on the distance of the curve from the chord, rounding included
 
 
 @compiled
 def relative_flight(start: Vector, end: Vector, alpha: float, last_alpha: float, path: BoxPath) -> RelativeFlight:
-    """A bullet from start to end while the box is on its way from `alpha` to `last_alpha`, 0 <= both <= 1.
+    """A bullet that flies from start to end while the box moves from `alpha` to `last_alpha`, both from 0 to 1.
 
-    The four may be rounded by 2 u, relative to the largest coordinate and to 1.
+    Start and end may have errors of 2 u of the largest coordinate, both alphas of 2 u.
     """
     p, q = normalised(rescaled(path.turn_here)), normalised(rescaled(path.turn_there))
     if (p[0] * q[0] + p[1] * q[1]) + (p[2] * q[2] + p[3] * q[3]) < 0.0:
@@ -106,7 +106,7 @@ def relative_flight(start: Vector, end: Vector, alpha: float, last_alpha: float,
     nearest = along(offset, travel, middle)
     near = within(middle, dot(nearest, nearest), per_squared, reach, delta).outer
     first, last = (max(0.0, near[0]), min(1.0, near[1])) if delta < inf else (0.0, 1.0)
-    # how fast the bone turns, in radians a tick, and how that changes
+    # angular speed of the bone, in radians per tick, and its change
     apart = length_of((p[0] - q[0], p[1] - q[1], p[2] - q[2], p[3] - q[3]))
     tangent = apart / length_of((p[0] + q[0], p[1] + q[1], p[2] + q[2], p[3] + q[3]))
     speed, change = 4.0 * tangent, 16.0 * tangent * tangent * (1.0 + tangent)
@@ -150,7 +150,7 @@ def _part(flight: RelativeFlight, a: float, b: float) -> _Part:
 
 @inlined
 def _entry(part: _Part) -> tuple[float, float]:
-    """When in a part the bullet is first possibly, and first certainly, in the box; inf if never."""
+    """The first times in a part at which the bullet is possibly, and certainly, in the box; inf if never."""
     inside = intersect_brackets(intersect_brackets(part.x, part.y), part.z)
     outer, inner = inside.outer, inside.inner
     possible = outer[0] <= outer[1] and outer[1] >= 0.0 and outer[0] <= 1.0
@@ -160,9 +160,9 @@ def _entry(part: _Part) -> tuple[float, float]:
 
 @inlined
 def _exit(part: _Part) -> tuple[float, float]:
-    """When in a part the bullet, in the box at its begin, is first possibly, and first certainly, outside.
+    """The first times in a part at which the bullet, in the box when it begins, is possibly, and certainly, outside.
 
-    It does not leave a slab through which it comes in all the time.
+    It cannot leave through a face from which it moves away throughout the part.
     """
     steady = 4.0 * part.delta
     begin = -inf
@@ -181,8 +181,8 @@ def _exit(part: _Part) -> tuple[float, float]:
 def _scan(flight: RelativeFlight, begin: float, resolution: float, leaving: bool) -> tuple[float, float, bool]:
     """Bounds of the first moment from `begin` on at which the bullet is in the box; if `leaving`, outside of it.
 
-    Returns the earliest moment, inf if it is certainly never; the latest, inf unless it certainly comes; and whether
-    both lie in one part.
+    Returns the earliest moment, inf if there is certainly none; the latest, inf if it is not certain; and whether both
+    lie in one part.
     """
     span, place, size, earliest = flight.last - begin, 0.0, 1.0, inf
     while place < 1.0:
@@ -207,7 +207,7 @@ def _scan(flight: RelativeFlight, begin: float, resolution: float, leaving: bool
 
 @compiled
 def _narrowed(flight: RelativeFlight, begin: float, found: tuple[float, float, bool], leaving: bool) -> HitBounds:
-    """Bounds of a moment that certainly comes, and its face, from parts just around it."""
+    """Narrower bounds of a certain moment, and its face, from parts just around it."""
     earliest, latest, of_one_part = found
     face = UNDECIDED_FACE
     for _ in range(2 if of_one_part else 0):
@@ -228,7 +228,7 @@ def first_box_contact(flight: RelativeFlight, resolution: float) -> HitBounds:
     """Bounds of the first u at which the bullet is in the box; `inside`: it certainly is at u = 0.
 
     Parts of an interval are halved while they are longer than `resolution`, in ticks, and do not decide whether there
-    is a contact, or when, to within that.
+    is a contact, or its time to within `resolution`.
     """
     if not flight.delta < inf:
         return HitBounds(True, False, 0.0, inf, False, UNDECIDED_FACE)
@@ -248,7 +248,7 @@ def first_box_contact(flight: RelativeFlight, resolution: float) -> HitBounds:
 
 @compiled
 def end_of_box_contact(flight: RelativeFlight, begin: float, resolution: float) -> HitBounds:
-    """Bounds of the u at which the bullet, certainly in the box at `begin`, leaves it first; not possible: it stays.
+    """Bounds of the u at which the bullet, certainly in the box at `begin`, first leaves it; not possible: it stays.
 
     `begin` is `upper` of a `first_box_contact` that is certain.
     """

@@ -1,8 +1,8 @@
-"""The accurate time at which a flying bullet touches a face of a moving limb, with a certificate.
+"""The accurate time at which a flying bullet touches a face of a moving limb, with a proven error bound.
 
-Bounds (`moving.py`) have decided that the contact lies between two times, and through which face. Between them the
-face's polynomial (`solids.py`) is evaluated in double-double; a bound on its second derivative shows that it
-falls all the way, so that its value at a guess, over its slope, bounds how far the guess is from the contact.
+Bounds (`bounds.py`) have decided that the contact lies between two times, and through which face. Between them the
+face's polynomial (`solids.py`) is evaluated in double-double. A bound on its second derivative shows that it is
+decreasing throughout, so that its value at a guess, over its slope, bounds the distance of the guess from the contact.
 `docs/moving.md`, "Accuracy of a contact".
 """
 
@@ -37,17 +37,17 @@ ELLIPSOID = int(Shape.ELLIPSOID)
 CAPSULE, SPHERE = int(Shape.CAPSULE), int(Shape.SPHERE)
 
 MOST_STEPS = 4
-"""Steps towards a contact; each one leaves at most half of the distance, and hardly anything as a rule."""
+"""Limit of steps towards a contact; each one at least halves the distance, and usually removes nearly all of it."""
 
 STEP_ROUNDING = 8.0 * UNIT_ROUNDOFF
-"""Of a step: value, slope and quotient are float64."""
+"""Rounding of a step, relative: value, slope and quotient are float64."""
 
 
 AccurateMotion: TypeAlias = RelativeMotion[DoubleDoubleVector]
 
 Approach: TypeAlias = tuple[Truth, Real, Real, Real, Real]
-"""How a face's polynomial falls between the bounds of a contact: whether certainly all the way; a guess of the contact;
-the mean slope, downwards; how much another slope may differ from it; and the error of values of the polynomial."""
+"""How a face's polynomial falls between the bounds of a contact: whether it certainly decreases throughout; a guess of
+the contact; the mean slope, downwards; a bound on how much other slopes differ from it; the error of its values."""
 
 
 @compiled
@@ -99,7 +99,7 @@ def dd_along(start: DoubleDoubleVector, change: DoubleDoubleVector, u: float) ->
 
 @noinline
 def face_value(motion: AccurateMotion, u: float, kind: int, radius: float, radius2: float, face: float) -> DoubleDouble:
-    """The polynomial of a face at u, positive outside; NaN for the wall of a shape that is not entered here."""
+    """The polynomial of a face at u, positive outside; NaN for the wall of a shape not registered here."""
     y, h = dd_along(motion.y, motion.dy, u), dd_along(motion.h, motion.dh, u)
     square = dd_dot(y, y)
     allowed = two_product(radius, radius)
@@ -129,7 +129,7 @@ def face_value(motion: AccurateMotion, u: float, kind: int, radius: float, radiu
 
 @inlined
 def face_error(errors: Errors, kind: int, face: float) -> float:
-    """Of `Errors`, the one of the face."""
+    """The one of `Errors` that holds for a face."""
     if kind == SPHERE or (kind == CAPSULE and face != SIDE):
         return errors.ball
     if face in (CAP1, CAP2):
@@ -155,7 +155,7 @@ def largest_bend(motion: RelativeMotion[Vector], kind: int, radius: float, face:
 def approach_of(
     motion: AccurateMotion, kind: int, radius: Real, radius2: Real, bounds: HitBounds, extent: Real
 ) -> Approach:
-    """Where a face's polynomial falls, between the bounds of a contact; of one contact, or of eight with one face."""
+    """The `Approach` between the bounds of a contact; of one contact, or of eight through the same face."""
     low, high = bounds.lower, bounds.upper
     width = high - low
     rounded, larger_radius = high_motion(motion), larger(radius, radius2)
@@ -168,7 +168,7 @@ def approach_of(
     first = face_value(motion, low, kind, radius, radius2, bounds.face)[0]
     drop = first - face_value(motion, high, kind, radius, radius2, bounds.face)[0]
     slope = drop / width
-    # between both times the slope is off from the mean one by less than that
+    # between both times the slope differs from the mean by less than this
     doubt = width * bend + 2.0 * error / width
     return 2.0 * doubt <= slope, low + width * (first / drop), slope, doubt, error
 
@@ -177,7 +177,7 @@ def approach_of(
 def stepped(
     motion: AccurateMotion, kind: int, radius: Real, radius2: Real, bounds: HitBounds, way: Approach, guess: Real
 ) -> tuple[DoubleDouble, Truth, Real]:
-    """The u of the contact as one step from a guess has it, whether it is accurate, and the next guess."""
+    """The u of the contact after one step from a guess, whether it is accurate, and the next guess."""
     falls, _, slope, doubt, error = way
     time = smaller(larger(guess, bounds.lower), bounds.upper)
     step = face_value(motion, time, kind, radius, radius2, bounds.face)[0] / slope
@@ -190,7 +190,7 @@ def stepped(
 def first_step(
     motion: AccurateMotion, kind: int, radius: Real, radius2: Real, bounds: HitBounds, extent: Real
 ) -> tuple[DoubleDouble, Truth]:
-    """The first step of `accurate_contact`, of eight contacts: as a rule it is accurate."""
+    """The first step of `accurate_contact`, for eight contacts; usually it is accurate."""
     way = approach_of(motion, kind, radius, radius2, bounds, extent)
     time, accurate, _ = stepped(motion, kind, radius, radius2, bounds, way, way[1])
     return time, accurate
@@ -200,13 +200,13 @@ def first_step(
 def accurate_contact(
     motion: AccurateMotion, kind: int, radius: float, radius2: float, bounds: HitBounds, extent: float
 ) -> tuple[DoubleDouble, bool]:
-    """The u of the contact that `bounds` has decided, with its face, later than u = 0; and whether it is accurate.
+    """The u of a contact later than u = 0 that `bounds` decides, with its face; and whether it is accurate.
 
-    Accurate: certainly within `CONTACT_ERROR` of the real one; else it needs exact arithmetic.
+    Accurate: certainly within `CONTACT_ERROR` of the exact one; else it needs exact arithmetic.
 
-    `extent` is that of `moving_hit_bounds`. The bounds differ: a polynomial takes 9 u or more to fall by its error.
+    `extent` is that of `moving_hit_bounds`. Both bounds differ: a polynomial takes 9 u or more to fall by its error.
 
-    Coordinates that `motion` is made of may be off by 100 · 2⁻¹⁰⁶ of the largest one.
+    The coordinates of which `motion` is made may have errors of 100 · 2⁻¹⁰⁶ of the largest one.
     """
     way = approach_of(motion, kind, radius, radius2, bounds, extent)
     falls, guess, _, _, _ = way

@@ -1,7 +1,7 @@
 """Each shape on a window of a tick interval: polynomials of the time, not positive where the bullet is in the limb.
 
-With the bullet at y from the middle of the axis, and h half the axis, both affine in the time, three quadratics
-A = h·h, H = y·h, Y = y·y say everything:
+With the bullet at y from the middle of the axis, and h half the axis, both affine in the time, all polynomials follow
+from three quadratics, A = h·h, H = y·h, Y = y·y:
 
 - caps: ±H - A, the slab after Greg James, "Fast Point-In-Cylinder Test": one dot product, tested first;
 - cylinder: A Y - H² - r² A, the squared distance from the axis (a quartic);
@@ -20,21 +20,21 @@ from cylcollide.kernels.interval import UNDECIDED_FACE
 from cylcollide.kernels.ray import dot
 from cylcollide.moving.bernstein import (
     NO_CROSSING,
-    Passage,
     Quadratic,
     Quartic,
     Sextic,
+    SignBounds,
     as_quartic,
     as_sextic,
-    both,
-    either,
+    intersection,
     least,
-    polynomial_passage,
+    polynomial_signs,
     product,
     quartic_difference,
     sextic_difference,
     sextic_product,
     square,
+    union,
 )
 from cylcollide.runtime.compile import compiled, inlined
 from cylcollide.runtime.simd import Real, Truth, select, smaller
@@ -45,13 +45,13 @@ ELLIPSOID, CAPSULE, SPHERE = int(Shape.ELLIPSOID), int(Shape.CAPSULE), int(Shape
 
 
 Affine: TypeAlias = tuple[Vector, Vector]
-"""A vector at both ends of a span of time, between them affine in the time."""
+"""A vector at both ends of a time interval, affine in the time in between."""
 
 Window: TypeAlias = tuple[Affine, Affine]
-"""Bullet and limb in an interval or a part of it: the bullet from the middle of the axis, and half the axis, to p2."""
+"""Bullet and limb in an interval or a part of it: the bullet relative to the axis' middle, and half the axis, to p2."""
 
-Crossing: TypeAlias = tuple[Passage, Real]
-"""Where in a window the bullet is certainly outside or inside, and the face that it would enter through.
+Crossing: TypeAlias = tuple[SignBounds, Real]
+"""Where in a window the bullet is certainly outside or inside, and the face through which it would enter.
 
 The face is `UNDECIDED_FACE` if the window does not decide it.
 """
@@ -107,7 +107,7 @@ def window_crossing(window: Window, kind: int, radius: Real, radius2: Real, erro
         return ellipsoid_crossing(window, radius, errors)
     if kind in (CYLINDER, TUBE, TAPERED):
         return capped_crossing(window, kind, radius, radius2, errors)
-    return Passage(0.0, 1.0, False, False, False, NO_CROSSING), UNDECIDED_FACE  # nothing is known
+    return SignBounds(0.0, 1.0, False, False, False, NO_CROSSING), UNDECIDED_FACE  # nothing is known
 
 
 @compiled
@@ -138,35 +138,35 @@ def is_outside(window: Window, kind: int, radius: Real, radius2: Real, errors: E
 @inlined
 def sphere_crossing(window: Window, radius: Real, errors: Errors) -> Crossing:
     """The bullet and a ball around the middle."""
-    return polynomial_passage(less(squared(window[0]), radius * radius), errors.ball), SIDE
+    return polynomial_signs(less(squared(window[0]), radius * radius), errors.ball), SIDE
 
 
 @inlined
 def capped_crossing(window: Window, kind: int, radius: Real, radius2: Real, errors: Errors) -> Crossing:
-    """The bullet and a cylinder, a tube or a tapered cylinder: caps first, most windows need no more."""
+    """The bullet and a cylinder, a tube or a tapered cylinder; for most windows, the caps suffice."""
     a, h = squared(window[1]), mixed(window[0], window[1])
-    first = polynomial_passage(negative_sum(h, a), errors.cap)
-    second = polynomial_passage(difference(h, a), errors.cap)
-    caps = both(first, second)
-    if caps.free >= 1.0:
+    first = polynomial_signs(negative_sum(h, a), errors.cap)
+    second = polynomial_signs(difference(h, a), errors.cap)
+    caps = intersection(first, second)
+    if caps.positive_until >= 1.0:
         return caps, UNDECIDED_FACE
     distance = quartic_difference(product(a, squared(window[0])), square(h))
     if kind == TAPERED:
-        side = polynomial_passage(taper_wall(a, h, distance, radius, radius2), errors.slope)
+        side = polynomial_signs(taper_wall(a, h, distance, radius, radius2), errors.slope)
     else:
-        side = polynomial_passage(quartic_difference(distance, as_quartic(a, radius * radius)), errors.wall)
-    whole, face = both(caps, side), entered_face(first, second, side)
+        side = polynomial_signs(quartic_difference(distance, as_quartic(a, radius * radius)), errors.wall)
+    whole, face = intersection(caps, side), entered_face(first, second, side)
     if kind != TUBE:
         return whole, face
-    bore = polynomial_passage(quartic_difference(as_quartic(a, radius2 * radius2), distance), errors.wall)
-    return both(whole, bore), select(whole.within, BORE, select(bore.within, face, UNDECIDED_FACE))
+    bore = polynomial_signs(quartic_difference(as_quartic(a, radius2 * radius2), distance), errors.wall)
+    return intersection(whole, bore), select(whole.negative, BORE, select(bore.negative, face, UNDECIDED_FACE))
 
 
 @inlined
-def entered_face(first: Passage, second: Passage, side: Passage) -> Real:
-    """The one face of a capped solid that is not passed yet, if all others are."""
-    cap = select(side.within & second.within, CAP1, select(side.within & first.within, CAP2, UNDECIDED_FACE))
-    return select(first.within & second.within, SIDE, cap)
+def entered_face(first: SignBounds, second: SignBounds, side: SignBounds) -> Real:
+    """The only face of a capped solid left to enter through, if the bounds of the others hold all along a window."""
+    cap = select(side.negative & second.negative, CAP1, select(side.negative & first.negative, CAP2, UNDECIDED_FACE))
+    return select(first.negative & second.negative, SIDE, cap)
 
 
 @inlined
@@ -188,11 +188,11 @@ def ellipsoid_wall(a: Quadratic, h: Quadratic, distance: Quartic, radius: Real) 
 
 @inlined
 def ellipsoid_crossing(window: Window, radius: Real, errors: Errors) -> Crossing:
-    """The bullet and an ellipsoid of revolution. It may be entered without a face where the axis vanishes."""
+    """The bullet and an ellipsoid of revolution. The bullet may enter it without a face where the axis vanishes."""
     a, h = squared(window[1]), mixed(window[0], window[1])
     distance = quartic_difference(product(a, squared(window[0])), square(h))
     has_axis = least(a) > errors.cap
-    side = polynomial_passage(ellipsoid_wall(a, h, distance, radius), errors.slope)
+    side = polynomial_signs(ellipsoid_wall(a, h, distance, radius), errors.slope)
     return side, select(has_axis, SIDE, UNDECIDED_FACE)
 
 
@@ -201,14 +201,14 @@ def capsule_crossing(window: Window, radius: Real, errors: Errors) -> Crossing:
     """The bullet and a capsule: a ball around each end, or the cylinder between the ends."""
     a, h, y = squared(window[1]), mixed(window[0], window[1]), squared(window[0])
     s = radius * radius
-    first = polynomial_passage(negative_sum(h, a), errors.cap)
-    second = polynomial_passage(difference(h, a), errors.cap)
-    wall = polynomial_passage(
+    first = polynomial_signs(negative_sum(h, a), errors.cap)
+    second = polynomial_signs(difference(h, a), errors.cap)
+    wall = polynomial_signs(
         quartic_difference(quartic_difference(product(a, y), square(h)), as_quartic(a, s)), errors.wall
     )
     end1, end2 = end_balls(a, h, y, s)
-    ball1, ball2 = polynomial_passage(end1, errors.ball), polynomial_passage(end2, errors.ball)
-    whole = either(both(both(first, second), wall), either(ball1, ball2))
+    ball1, ball2 = polynomial_signs(end1, errors.ball), polynomial_signs(end2, errors.ball)
+    whole = union(intersection(intersection(first, second), wall), union(ball1, ball2))
     return whole, zone(a, h, errors.cap, first, second)
 
 
@@ -223,9 +223,9 @@ def end_balls(a: Quadratic, h: Quadratic, y: Quadratic, s: Real) -> tuple[Quadra
 
 
 @inlined
-def zone(a: Quadratic, h: Quadratic, error: Real, first: Passage, second: Passage) -> Real:
-    """The face of a capsule that the bullet is at during all of a window: a ball's beyond its end of the axis."""
+def zone(a: Quadratic, h: Quadratic, error: Real, first: SignBounds, second: SignBounds) -> Real:
+    """The face of a capsule nearest to the bullet all along a window: a ball's beyond its end of the axis."""
     before = smaller(smaller(-h[0] - a[0], -h[1] - a[1]), -h[2] - a[2]) > error
     behind = smaller(smaller(h[0] - a[0], h[1] - a[1]), h[2] - a[2]) > error
     end = select(before, CAP1, select(behind, CAP2, UNDECIDED_FACE))
-    return select(first.within & second.within, SIDE, end)
+    return select(first.negative & second.negative, SIDE, end)

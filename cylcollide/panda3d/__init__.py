@@ -1,4 +1,4 @@
-"""Panda3D's actors as characters of a world: their rigs, their poses each frame, mouse rays and debug lines."""
+"""Panda3D's actors as characters of a world: rigs, poses in each frame, mouse rays and debug lines."""
 
 from cylcollide.panda3d.actors import Actors
 from cylcollide.panda3d.scene import mouse_segment, wireframe

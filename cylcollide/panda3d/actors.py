@@ -19,15 +19,15 @@ from cylcollide.world.poses import poses_by_matrices
 from cylcollide.world.roster import as_jumps
 
 SAME_REST = 2.0**10 * float(np.finfo(np.float32).eps)
-"""Joints are bound in float32 matrices, multiplied down to them: what may differ, relative to all offsets together."""
+"""Allowed difference of rest positions, relative to all offsets: joints are bound by products of float32 matrices."""
 
 Member: TypeAlias = tuple[Any, Rig, Joints]
-"""An actor, its rig, and its joints, with the scale that it had when it joined."""
+"""An actor, its rig, and its joints, with the scale that it had when it was added."""
 
 
 @dataclass(frozen=True)
 class Group:
-    """Characters with equally many bones b, and tables (PTA_LMatrix4f) of matrices, with their memory as arrays."""
+    """Characters with the same number of bones b, and tables (PTA_LMatrix4f) of matrices, with their arrays."""
 
     members: list[Joints]
     ids: Int32Array
@@ -35,7 +35,7 @@ class Group:
     joints: Float32Array  # (k, b, 4, 4), in the frame of the member
     member_table: Any
     places: Float32Array  # (k, 4, 4), in the scene
-    factors: Float32Array  # (k, b, 3, 1): what makes unit axes, all right-handed, of the rows of the matrices
+    factors: Float32Array  # (k, b, 3, 1): turn the rows of matrices into right-handed unit axes
 
 
 class Actors(metaclass=Shown):
@@ -44,16 +44,16 @@ class Actors(metaclass=Shown):
     Parameters
     ----------
     world
-        Where they are hit; one `Actors` a world.
+        The world of their characters; one `Actors` per world.
 
     Raises
     ------
     ValueError
-        If `world` is no `HitWorld`.
+        If `world` is not a `HitWorld`.
 
     Notes
     -----
-    Call `update` once a frame, behind what moves actors. It computes animations that Panda3D has
+    Call `update` once a frame, after all that moves actors. It computes animations that Panda3D has
     not yet computed in this frame, so it also works on a server without a window.
     """
 
@@ -65,11 +65,11 @@ class Actors(metaclass=Shown):
         self._groups: list[Group] | None = None  # None: members were added or removed
 
     def add(self, actor: Any, rig: Rig, *, part: str = "modelRoot", lod: str = "lodRoot") -> int:
-        """Let an actor be a character, hit once `update` was called; its id.
+        """Add an actor as a character, hit from the next `update` on; returns its id.
 
-        TypeError if `actor` is no Actor. ValueError if `rig` is no `Rig`; if its bones are not the
-        actor's joints, by names and order; if it was made for another scale or model; if the actor
-        is mirrored or sheared.
+        TypeError if `actor` is not an Actor. ValueError if `rig` is not a `Rig`; if its bones are
+        not the actor's joints, by names and order; if it was made for another scale or model; if
+        the actor is mirrored or sheared.
         """
         if not isinstance(rig, Rig):
             raise ValueError(f"rig: expected a Rig, got {type(rig).__name__}; make it with rig_of(actor)")
@@ -87,13 +87,13 @@ class Actors(metaclass=Shown):
         return character
 
     def remove(self, character: int) -> None:
-        """Let a character go; its actor stays as it is. KeyError if no actor has this id."""
+        """Remove a character; its actor stays as it is. KeyError if no actor has this id."""
         del self._members[character]
         self._groups = None
         self.world.despawn(character)
 
     def update(self, teleport: Flags = False) -> None:
-        """Read where all joints are, and set the poses of all characters.
+        """Read the places of all joints, and set the poses of all characters.
 
         Parameters
         ----------
@@ -103,9 +103,9 @@ class Actors(metaclass=Shown):
         Raises
         ------
         ValueError
-            If an actor or a joint has another scale than when the actor joined: limbs keep their
-            size. It names character, bone and the scale relative to that. All characters stay as
-            they were.
+            If an actor or a joint has another scale than when the actor was added: limbs keep their
+            size. The message has the character, the bone and the scale relative to that. All
+            characters stay as they were.
         """
         if self._groups is None:
             self._groups = _grouped({character: joints for character, (_, _, joints) in self._members.items()})
@@ -142,7 +142,7 @@ class Actors(metaclass=Shown):
 
 
 def _check_rest(actor: Any, found: Joints, rig: Rig) -> None:
-    """Raise a ValueError unless the bones of a rig rest where the joints were bound, in the scale of the actor."""
+    """Raise a ValueError unless a rig's rest positions are those of the bound joints, in the scale of the actor."""
     bound, rest = rest_of(found)[0], rig.rest_positions
     size = float(np.linalg.norm(bound))
     if float(np.linalg.norm(bound - rest)) <= SAME_REST * size:
@@ -155,7 +155,7 @@ def _check_rest(actor: Any, found: Joints, rig: Rig) -> None:
 
 
 def _grouped(members: Mapping[int, Joints]) -> list[Group]:
-    """Characters by their number of bones."""
+    """Groups of characters by number of bones."""
     groups = []
     for bones in sorted({len(joints.joints) for joints in members.values()}):
         ids = [character for character, joints in members.items() if len(joints.joints) == bones]
@@ -169,7 +169,7 @@ def _grouped(members: Mapping[int, Joints]) -> list[Group]:
 
 
 def _matrices_of(group: Group) -> Float64Array:
-    """Where the joints of a group are in the scene, in the way of Panda3D: (k, b, 4, 4), with axes of length 1."""
+    """Matrices (k, b, 4, 4) of a group's joints in the scene, in Panda3D's convention, with axes of length 1."""
     matrix, put, row = core.LMatrix4f(), group.joint_table.setElement, 0
     for k, member in enumerate(group.members):
         node = member.character

@@ -1,4 +1,4 @@
-"""The joints of an actor: their names, parents and where they are. And the only import of Panda3D."""
+"""The joints of an actor: their names, parents and places; and the only import of Panda3D."""
 
 from dataclasses import dataclass
 from typing import Any
@@ -14,11 +14,11 @@ except ImportError as missing:
     raise not_installed("Panda3D", "panda3d", missing) from missing
 
 SAME_SCALE = 1e-4
-"""How far the three scales of a matrix may be from each other, and its axes from right angles, relative to them."""
+"""Largest relative difference of the three scales of a matrix, and largest deviation of its axes from right angles."""
 
 
 def array_of(matrix: Any) -> Float64Array:
-    """A matrix of Panda3D, which multiplies rows from the right, as float64 (4, 4)."""
+    """A matrix of Panda3D, which acts on row vectors, as float64 (4, 4)."""
     return np.array([list(row) for row in matrix], dtype=np.float64)
 
 
@@ -41,9 +41,9 @@ class Joints:
 
     character: Any  # NodePath of the node in whose frame the joints are
     joints: list[Any]  # CharacterJoint
-    parents: list[int]  # rows of the nearest joint above; -1 for roots
-    bound: Float64Array  # (b, 4, 4): where they were when the skin was bound, with axes of length 1
-    sizes: Float64Array  # (b,): of their axes as bound; negative: left-handed axes, whose z is turned round in a rig
+    parents: list[int]  # rows of the nearest ancestor joints; -1 for roots
+    bound: Float64Array  # (b, 4, 4): places when the skin was bound, with axes of length 1
+    sizes: Float64Array  # (b,): lengths of axes as bound; negative: left-handed axes, whose z is reversed in a rig
     scale: float  # of `character` in the scene
 
     @property
@@ -55,8 +55,8 @@ class Joints:
 def joints_of(actor: Any, part: str, lod: str) -> Joints:
     """The joints of a part of an actor, in one level of detail.
 
-    TypeError if `actor` is no Actor. ValueError if it has no such part or level of detail, or no joints; if it or a
-    joint is sheared or scaled by axes; or if it is mirrored.
+    TypeError if `actor` is not an Actor. ValueError if it has no such part or level of detail, or no joints; if it or a
+    joint is sheared or scaled differently by axis; or if it is mirrored.
     """
     if not hasattr(actor, "getPartBundle"):
         raise TypeError(f"expected a direct.actor.Actor.Actor, got {type(actor).__name__}; a plain model has no joints")
@@ -90,17 +90,17 @@ def joints_of(actor: Any, part: str, lod: str) -> Joints:
 
 
 def axis_factors(sizes: Float64Array) -> Float64Array:
-    """What makes right-handed unit axes of axes with these sizes (..., b): (..., b, 3, 1), a factor for each row."""
+    """Factors (..., b, 3, 1), one per row, that turn axes of these sizes (..., b) into right-handed unit axes."""
     factors = 1.0 / np.abs(sizes[..., None, None] * np.ones((3, 1)))
-    factors[..., 2, :] *= np.sign(sizes)[..., None]  # z of left-handed axes is turned round
+    factors[..., 2, :] *= np.sign(sizes)[..., None]  # reverses z of left-handed axes
     return factors
 
 
 def _bound(joint: Any) -> Float64Array:
-    """Where a joint was when the skin was bound."""
+    """The matrix (4, 4) of a joint when the skin was bound."""
     now, since = core.LMatrix4f(), core.LMatrix4f()
     joint.getNetTransform(now)
-    core.JointVertexTransform(joint).getMatrix(since)  # the inverse of the bound place, times that of now
+    core.JointVertexTransform(joint).getMatrix(since)  # the inverse of the bound matrix, times the present one
     return array_of(now) @ np.linalg.inv(array_of(since))
 
 

@@ -1,4 +1,4 @@
-"""What a scene needs of hit detection beside poses: the ray under the mouse, and limbs as lines."""
+"""Helpers for a scene: the ray under the mouse, and limbs as lines."""
 
 from __future__ import annotations
 
@@ -22,7 +22,7 @@ def mouse_segment(base: Any, at: tuple[float, float] | None = None) -> Segment |
     base
         The `ShowBase`.
     at
-        From (-1, -1), lower left, to (1, 1), upper right; the mouse, if none is given.
+        From (-1, -1), lower left, to (1, 1), upper right; default: the mouse.
 
     Returns
     -------
@@ -44,7 +44,7 @@ def mouse_segment(base: Any, at: tuple[float, float] | None = None) -> Segment |
 def wireframe(limbs: Limbs, color: tuple[float, float, float, float] = (1, 0.2, 0.2, 1), thickness: float = 1.0) -> Any:
     """Lines that outline limbs, as a new `NodePath`; attach it with `reparentTo(base.render)`.
 
-    ValueError if `limbs` are no `Limbs`.
+    ValueError if `limbs` are not `Limbs`.
     """
     if not isinstance(limbs, Limbs):
         raise ValueError(f"limbs: expected Limbs, got {type(limbs).__name__}; those of a world are world.limbs")

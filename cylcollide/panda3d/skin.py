@@ -32,14 +32,14 @@ def rig_of(
     groups: Mapping[str, int] = MappingProxyType({}),
     bone_groups: Mapping[str, str] = MappingProxyType({}),
 ) -> Rig:
-    """Fit limbs to the skin of an actor, a bone for each of its joints, in their order.
+    """Fit limbs to the skin of an actor; the rig has a bone for each of its joints, in their order.
 
     Limbs have the actor's present scale in the scene. Actors of one model and scale share a rig.
 
     Parameters
     ----------
     actor
-        A `direct.actor.Actor.Actor`. Its pose does not count: the skin is taken as it was bound.
+        A `direct.actor.Actor.Actor`. Its pose has no effect: the skin is taken as it was bound.
     part, lod
         Names of the part and of the level of detail, if the actor has several.
     shapes, coverage, least_share, least, groups, bone_groups
@@ -48,10 +48,10 @@ def rig_of(
     Raises
     ------
     TypeError
-        If `actor` is no Actor.
+        If `actor` is not an Actor.
     ValueError
-        If the part has no joints or no skin, or is mirrored, sheared or scaled by axes; and as
-        `Rig.from_skin`.
+        If the part has no joints or no skin, or is mirrored, sheared or scaled differently by axis;
+        and as `Rig.from_skin`.
     """
     found = joints_of(actor, part, lod)
     vertices, faces, weights = _skin(found)
@@ -62,8 +62,8 @@ def rig_of(
 
 
 def rest_of(found: Joints) -> tuple[Float64Array, Float64Array]:
-    """Where joints were as bound, relative to their parents: (b, 3), in units of the scene, and (b, 4)."""
-    turns, places = found.bound[:, :3, :3], found.scale * found.bound[:, 3, :3]  # of rows, from the right
+    """Positions (b, 3), in units of the scene, and quaternions (b, 4) of joints as bound, relative to their parents."""
+    turns, places = found.bound[:, :3, :3], found.scale * found.bound[:, 3, :3]  # for row vectors
     above = np.array(found.parents)
     has_parent = above >= 0
     relative, positions = turns.copy(), places.copy()
@@ -84,7 +84,7 @@ def _skin(found: Joints) -> tuple[Float64Array, NDArray[np.int64], Float64Array]
             data = geom.getVertexData()
             table = data.getTransformBlendTable()
             if table is None or not data.hasColumn(core.InternalName.getTransformBlend()):
-                continue  # not of the skin
+                continue  # not part of the skin
             points = _column(data, core.InternalName.getVertex())[:, :3].astype(np.float64)
             blend = _column(data, core.InternalName.getTransformBlend())[:, 0]
             vertices.append(points @ to_character[:3, :3] + to_character[3, :3])
@@ -97,7 +97,7 @@ def _skin(found: Joints) -> tuple[Float64Array, NDArray[np.int64], Float64Array]
 
 
 def _blends(table: Any, row_of: dict[str, int]) -> Float64Array:
-    """What each joint carries in each blend of a table, (blends, b)."""
+    """The weight of each joint in each blend of a table, (blends, b)."""
     weights = np.zeros((table.getNumBlends(), len(row_of)))
     for k in range(table.getNumBlends()):
         blend = table.getBlend(k)
@@ -122,7 +122,7 @@ def _column(data: Any, name: Any) -> NDArray[Any]:
 
 
 def _triangles(geom: Any) -> NDArray[np.int64]:
-    """The triangles of a geom, (f, 3): strips and fans are taken apart."""
+    """The triangles of a geom, (f, 3): strips and fans are decomposed."""
     apart = geom.decompose()
     parts = [np.empty((0, 3), np.int64)]
     for primitive in apart.getPrimitives():
@@ -138,5 +138,5 @@ def _triangles(geom: Any) -> NDArray[np.int64]:
 
 
 def _bytes(array: Any) -> NDArray[np.uint8]:
-    """The bytes of an array of vertices or of their rows."""
+    """The bytes of an array of vertices or of vertex indices."""
     return np.frombuffer(bytes(array.getHandle().getData()), np.uint8)

@@ -1,1 +1,1 @@
-"""The process of a program that uses the library: its threads, forks and signals, and what a bug report says of it."""
+"""The process of a program that uses the library: its threads, forks and signals, and the facts for a bug report."""

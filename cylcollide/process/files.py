@@ -1,4 +1,4 @@
-"""Files of columns: `.npz` archives that are read without pickles, files that are replaced in one step, and messages.
+"""Files of columns: `.npz` archives read without pickles, atomic replacement of files, and error messages.
 
 No signal handler runs while an archive is read or written. An exception that a handler raises in zipfile's or numpy's
 destructors, or in the middle of zipfile's bookkeeping, would be lost or become another error.
@@ -23,14 +23,14 @@ Columns: TypeAlias = Mapping[str, NDArray[Any]]
 
 
 def file_of(path: str | PathLike[str]) -> Path:
-    """The file that a path names: with the suffix .npz, which is added if it is missing."""
+    """The path with the suffix .npz, added if it is missing."""
     file = Path(path)
     return file if file.name.endswith(".npz") else file.with_name(file.name + ".npz")
 
 
 @contextmanager
 def named_in_errors(source: str | PathLike[str], ending: str = "") -> Iterator[None]:
-    """Make the message of each ValueError raised inside begin with the source, a file or a word; and end with this."""
+    """Prefix the message of a ValueError raised inside with `source`, a file or a word, and append `ending`."""
     try:
         yield
     except ValueError as error:
@@ -40,13 +40,13 @@ def named_in_errors(source: str | PathLike[str], ending: str = "") -> Iterator[N
 
 
 def replace(file: Path, write_to: Callable[[BinaryIO], object]) -> None:
-    """Write a file by a function of an open stream, and replace the old one when all is written.
+    """Write a file by a function of an open stream, and replace the old file once everything is written.
 
-    A failure or an interrupt leaves the old file, and no unfinished one: no signal handler runs meanwhile. An OSError
-    names the file. What a link leads to is replaced, and what is no file, such as a pipe, is written itself.
+    A failure or an interrupt leaves the old file and no unfinished one: no signal handler runs meanwhile. An OSError
+    names the file. A link is followed and its target replaced. A path that is no file, such as a pipe, is written to.
     """
-    # not in the other thread: an interrupt here may leave the lock of imports held for ever
-    from tempfile import mkstemp  # noqa: PLC0415  imported when asked for
+    # imported in the calling thread: an interrupt may otherwise leave the import lock held for ever
+    from tempfile import mkstemp  # noqa: PLC0415  imported on first use
 
     interrupted = Event()
     try:
@@ -66,7 +66,7 @@ def write_text(file: Path, text: str) -> None:
 def _replace(
     file: Path, write_to: Callable[[BinaryIO], object], interrupted: Event, mkstemp: Callable[..., tuple[int, str]]
 ) -> None:
-    """Write beside a file, and put it in that file's place unless interrupted."""
+    """Write a new file in the same directory, and rename it to `file` unless interrupted."""
     if file.exists() and not file.is_file():
         with file.open("wb") as stream:
             write_to(stream)
@@ -86,7 +86,7 @@ def _replace(
 
 
 def _umask() -> int:
-    """The process' mask of permissions, which can only be read by setting it."""
+    """The umask of the process; it can only be read by setting it."""
     mask = os.umask(0o077)
     os.umask(mask)
     return mask
@@ -94,24 +94,24 @@ def _umask() -> int:
 
 def write_columns(path: str | PathLike[str], columns: Columns) -> None:
     """Write columns of numbers to an .npz file; see `replace`."""
-    import zipfile  # noqa: F401, PLC0415  by the calling thread, as in `replace`; numpy reads it
+    import zipfile  # noqa: F401, PLC0415  imported in the calling thread, as in `replace`; numpy uses it
 
     replace(file_of(path), lambda stream: np.savez_compressed(stream, allow_pickle=False, **columns))
 
 
 def read_columns(path: str | PathLike[str], writer: str) -> Columns:
-    """All columns of an archive that `writer`, such as "Limbs.save", wrote.
+    """All columns of an archive written by `writer`, such as "Limbs.save".
 
     OSError if the file cannot be opened; ValueError if it is no archive, or damaged.
     """
-    from zipfile import is_zipfile  # noqa: PLC0415  imported when asked for, by the calling thread, as in `replace`
+    from zipfile import is_zipfile  # noqa: PLC0415  imported on first use, in the calling thread, as in `replace`
 
     with file_of(path).open("rb") as stream:
         return uninterrupted(lambda: _columns(stream, writer, is_zipfile))
 
 
 def _columns(stream: Any, writer: str, is_zipfile: Callable[[Any], bool]) -> Columns:
-    """All columns of an archive, whatever they hold."""
+    """All columns of an archive; their contents are not checked."""
     if not is_zipfile(stream):
         refuse(writer, "one that is no archive, or not a whole one")
     stream.seek(0)
@@ -128,5 +128,5 @@ def refuse(writer: str, what: str) -> NoReturn:
 
 
 def texts_as_bytes(texts: Any) -> NDArray[np.uint8]:
-    """A list of str and None as JSON in bytes: arrays of text lose zeros at the end."""
+    """A list of str and None as bytes of JSON: NumPy's text arrays drop trailing NUL characters."""
     return np.frombuffer(json.dumps(texts).encode(), np.uint8)

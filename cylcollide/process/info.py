@@ -1,4 +1,4 @@
-"""The facts that belong in a bug report; and `warm_up`, which does nothing."""
+"""`info`, the facts for a bug report; and `warm_up`, which does nothing."""
 
 from __future__ import annotations
 
@@ -24,7 +24,7 @@ class Info(metaclass=Shown):
     level: str
     """The level of machine code in use, or "plain" for plain Python."""
     reason: str
-    """Why it is this one."""
+    """Why this level is in use."""
     installed: tuple[str, ...]
     """All levels that are installed, best first."""
     processor: str

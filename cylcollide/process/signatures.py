@@ -1,4 +1,4 @@
-"""Signatures that `help` shows on short lines, with the names of types as the source has them."""
+"""Signatures that `help` shows on short lines, with type names as written in the source."""
 
 from __future__ import annotations
 
@@ -12,32 +12,32 @@ from typing import Any, Final, ForwardRef, TypeVar
 from cylcollide._types import ALL_LAYERS, NO_CHARACTER
 
 WIDTH = 88
-"""Characters of a line, without the margin that `help` sets before the methods of a class."""
+"""Characters per line, without the indentation that `help` adds to methods."""
 
 DEFAULTS: Final[dict[str, Any]] = {
     **{"inside": "hit", "mask": ALL_LAYERS, "ignore_character": None, "threads": None, "radius": 0.0},
     **{"tick": None, "alpha": None, "on_old": "error", "protected_since": None},
     **{"character": NO_CHARACTER, "name": "", "hit_group": 0},
 }
-"""Of options that many functions share, by `**options: Unpack[...]` of a TypedDict."""
+"""Default values of the options that many functions share by `**options: Unpack[...]` of a TypedDict."""
 
 Thing = TypeVar("Thing")
 Function = TypeVar("Function", bound=Callable[..., Any])
 
 
 NO_CONSTRUCTOR = Signature()
-"""`__signature__` of a class of which only this package makes objects."""
+"""`__signature__` of a class that only this package instantiates."""
 
 
 class Shown(ABCMeta):
-    """A class of which `dir`, and so `help`, lists no attributes that Python or a decorator keeps for itself."""
+    """Metaclass whose classes hide internal attributes of Python and decorators from `dir`, and so from `help`."""
 
     def __dir__(cls) -> Iterable[str]:
         return [name for name in super().__dir__() if not _is_internal(cls, name)]
 
 
 def _is_internal(kind: type, name: str) -> bool:
-    """Whether it is `__annotations__` or its like: a special name of what is no method of that name."""
+    """Whether a name is internal: a special name, such as `__annotations__`, that is no method of that name."""
     value = getattr(kind, name, None)
     if name == "__init__" and hasattr(kind, "__signature__"):
         return True
@@ -45,7 +45,7 @@ def _is_internal(kind: type, name: str) -> bool:
 
 
 class ShortSignature(Signature):
-    """A signature that goes over several lines if it is long; Python's own does so from 3.13 on."""
+    """A signature that is split over several lines if it is long; Python's own is split from 3.13 on."""
 
     def __str__(self) -> str:
         text = super().__str__()
@@ -61,7 +61,7 @@ class ShortSignature(Signature):
 
 
 class _Written(str):
-    """An annotation as the source has it; shown without quotes."""
+    """An annotation as written in the source; shown without quotes."""
 
     __slots__ = ()
 
@@ -70,7 +70,7 @@ class _Written(str):
 
 
 def short_signature(parameters: Iterable[Parameter], returned: Any) -> ShortSignature:
-    """The signature of these parameters, without private ones."""
+    """The signature of `parameters`, without private ones."""
     return ShortSignature(
         [
             one.replace(annotation=_as_written(one.annotation), default=_as_shown(one.default))
@@ -82,7 +82,7 @@ def short_signature(parameters: Iterable[Parameter], returned: Any) -> ShortSign
 
 
 def written_parameters(function: Callable[..., Any]) -> list[Parameter]:
-    """The parameters of a function; those of `**options: Unpack[...]` one by one."""
+    """The parameters of a function, with `**options: Unpack[...]` expanded into separate parameters."""
     given = list(signature(function).parameters.values())
     if given[-1].kind is Parameter.VAR_KEYWORD:
         options = eval(given.pop().annotation, function.__globals__).__args__[0]
@@ -93,7 +93,7 @@ def written_parameters(function: Callable[..., Any]) -> list[Parameter]:
 
 
 def as_text(parameters: list[Parameter]) -> tuple[str, str]:
-    """Parameters as a function declares them, with `defaults` by name, and as a call passes them on."""
+    """The text of parameters in a declaration, with `defaults` by name, and in a call that passes them on."""
     by_name = [one.name for one in parameters if one.kind is one.KEYWORD_ONLY]
     declared = [one.name if one.default is one.empty else f"{one.name}=defaults['{one.name}']" for one in parameters]
     if by_name:
@@ -103,7 +103,7 @@ def as_text(parameters: list[Parameter]) -> tuple[str, str]:
 
 
 def with_options(function: Function) -> Function:
-    """The same function with the parameters of its `**options: Unpack[...]` one by one."""
+    """A wrapper of a function whose `**options: Unpack[...]` are expanded into separate parameters."""
     parameters = written_parameters(function)
     declared, passed = as_text(parameters)
     defaults = {one.name: one.default for one in parameters}
@@ -116,7 +116,7 @@ def with_options(function: Function) -> Function:
 
 
 def shown_short(thing: Thing) -> Thing:
-    """The same function or class; it, or all methods that it has of this package, have short signatures from now on."""
+    """The given function or class, after setting short signatures on it or on its methods from this package."""
     for function in _functions(thing):
         known: Any = signature(function)
         if not isinstance(known, ShortSignature):
@@ -125,7 +125,7 @@ def shown_short(thing: Thing) -> Thing:
 
 
 def _functions(thing: Any) -> Iterator[Any]:
-    """Itself, or the public methods of a class and what makes its objects."""
+    """The function itself, or the public methods and the constructors of a class."""
     if isfunction(thing):
         yield thing
     for kind in thing.__mro__ if isclass(thing) else ():
@@ -137,18 +137,18 @@ def _functions(thing: Any) -> Iterator[Any]:
 
 
 def _as_written(annotation: Any) -> Any:
-    """Text, which is shown without quotes, of an annotation that is text."""
+    """The annotation; text is wrapped so that it is shown without quotes."""
     written = annotation.__forward_arg__ if isinstance(annotation, ForwardRef) else annotation
     return _Written(written) if isinstance(written, str) else written
 
 
 def _as_shown(default: Any) -> Any:
-    """A default; `{}` for a mapping that cannot be written."""
+    """The default; a read-only mapping as a dict, so that it is shown as `{}`."""
     return dict(default) if isinstance(default, MappingProxyType) else default
 
 
 def _parts(text: str) -> Iterator[str]:
-    """The parameters of a signature's text: what is between commas outside of brackets."""
+    """The parameters in a signature's text, split at commas outside of brackets."""
     depth, begin = 0, 0
     for place, letter in enumerate(text):
         depth += (letter in "([{") - (letter in ")]}")

@@ -13,11 +13,11 @@ from typing import TypeVar
 Result = TypeVar("Result")
 
 _forks = 0
-"""How many forks lead to this process."""
+"""The number of forks from the first process to this one."""
 
 
 class OwnLock:
-    """What `with lock():` holds: a lock of this process. The child of a fork, copies and pickles have new ones.
+    """A lock of this process, used as `with lock():`. The child of a fork, copies and pickles get a new lock.
 
     Threads that held it before a fork do not exist in the child, and have changed nothing there.
     """
@@ -45,11 +45,11 @@ if hasattr(os, "register_at_fork"):
 
 
 class Task:
-    """A function in its own thread. At exit Python waits for its end; other threads may wait for it, too.
+    """A function that runs in its own thread. Python waits for it at exit; other threads may wait for it, too.
 
-    It is no `threading.Thread`: an exception that a handler raises while `threading` starts a thread may block that
-    wait for ever, or is lost where the thread object is deleted. One call of C code starts this thread. RuntimeError if
-    no more threads can be started, or Python is exiting.
+    It is no `threading.Thread`: if a signal handler raises while `threading` starts a thread, that wait may block for
+    ever, or the exception is lost where the thread object is deleted. This thread is started by one call of C code.
+    RuntimeError if no more threads can be started, or Python is exiting.
     """
 
     def __init__(self, function: Callable[[], object]) -> None:
@@ -86,7 +86,7 @@ _exiting = False
 
 
 def while_python_runs(function: Callable[[], object], end: Lock) -> None:
-    """Call a function, and have Python exit only when a lock, which is held, is free; not if it exits already."""
+    """Call a function and delay Python's exit until `end`, a lock held by it, is free; do nothing during exit."""
     _running.append(end)
     try:
         if not _exiting:  # else nothing waits for the end
@@ -97,7 +97,7 @@ def while_python_runs(function: Callable[[], object], end: Lock) -> None:
 
 @atexit.register
 def _exit() -> None:
-    """Start no more tasks and wait for those that run: compiled code must not run while Python is torn down."""
+    """Start no more tasks and wait for the running ones: compiled code must not run during Python's shutdown."""
     global _exiting  # noqa: PLW0603  # a fact of the process
     _exiting = True
     for end in list(_running):
@@ -106,9 +106,9 @@ def _exit() -> None:
 
 
 def uninterrupted(function: Callable[[], Result]) -> Result:
-    """Call a function in a thread, where Python runs no signal handler: none can end the function half-way.
+    """Call a function in another thread, where Python runs no signal handlers that could interrupt it.
 
-    An exception that a handler raises meanwhile is raised here; the function runs to its end.
+    The function always runs to its end. An exception that a handler raises meanwhile is raised here.
     """
     results: list[Result] = []
     errors: list[BaseException] = []

@@ -1,4 +1,4 @@
-"""Work in threads: chunks of rows, by the caller and helpers that outlive queries."""
+"""Chunks of rows in parallel threads: the caller's and helper threads that persist between queries."""
 
 import _thread
 import os
@@ -10,7 +10,7 @@ from queue import SimpleQueue
 from threading import Lock
 from typing import TypeVar
 
-from cylcollide.constants import RAYS_PER_TASK, RAYS_SHARED, SMALLEST_STREAM
+from cylcollide.constants import RAYS_PER_TASK, RAYS_PER_THREAD, SMALLEST_STREAM
 from cylcollide.process.tasks import while_python_runs
 
 Result = TypeVar("Result")
@@ -21,19 +21,19 @@ def in_chunks(
 ) -> list[Result]:
     """Results of task(begin, end) for consecutive chunks of n rows, in order.
 
-    `threads` is the most that work at once, the caller included; None: the number of processors. `shared`: rows of a
-    chunk; None: of rays, up to RAYS_PER_TASK, and four chunks or more for each thread: faster ones take more.
+    `threads` is the greatest number of threads, with the caller's; None: the number of processors. `shared` is the
+    number of rows per chunk; None, for rays: at most RAYS_PER_TASK, and at least 4 chunks per thread to balance load.
     """
-    if n <= (shared or RAYS_SHARED):
+    if n <= (shared or RAYS_PER_THREAD):
         return [task(0, n)]
     if threads is None:
         threads = len(os.sched_getaffinity(0)) if hasattr(os, "sched_getaffinity") else os.cpu_count() or 1
     if shared is None:
         threads = max(1, min(threads, n // SMALLEST_STREAM))  # a chunk must not be smaller than a stream
-        shared = min(max(n if threads == 1 else n // (4 * threads), RAYS_SHARED), RAYS_PER_TASK)
+        shared = min(max(n if threads == 1 else n // (4 * threads), RAYS_PER_THREAD), RAYS_PER_TASK)
     count = -(-n // shared)
-    count += -count % threads  # equally many for each thread
-    pending = deque((k, task) for k in range(count))  # a helper may keep `work` longer, but nothing of the caller's
+    count += -count % threads  # the same number for each thread
+    pending = deque((k, task) for k in range(count))  # a helper may hold `work` longer than the call, but not `task`
     results: dict[int, Result] = {}
     errors: list[BaseException] = []
     busy = [Lock() for _ in range(threads - 1)]
@@ -58,7 +58,7 @@ def in_chunks(
         work()  # the calling thread works too
         _finish(pending, busy)
     except BaseException:
-        _finish(pending, busy)  # what a handler has raised may have cut it short
+        _finish(pending, busy)  # a signal handler's exception may have interrupted it
         raise
     if errors:
         raise errors.pop()
@@ -66,7 +66,7 @@ def in_chunks(
 
 
 def _finish(pending: deque[tuple[int, Callable[[int, int], Result]]], busy: list[Lock]) -> None:
-    """Start no more chunks, and return when helpers have ended theirs, whatever handlers of signals raise meanwhile."""
+    """Start no more chunks and return when the helpers have ended theirs, even if signal handlers raise meanwhile."""
     try:
         pending.clear()
         while busy:
@@ -78,21 +78,21 @@ def _finish(pending: deque[tuple[int, Callable[[int, int], Result]]], busy: list
 
 
 class Helpers:
-    """Threads that outlive queries, as do their thread-local buffers: allocating these outlasts a query.
+    """Threads that persist between queries, as do their thread-local buffers: allocation takes longer than a query.
 
-    They share a queue and locks of C with callers. An exception that a signal handler raises in the middle of
-    `concurrent.futures` may leave a lock held for ever.
+    They share a queue and locks, both written in C, with callers. An exception that a signal handler raises in the
+    middle of `concurrent.futures` may leave a lock held for ever.
     """
 
     def __init__(self) -> None:
         self.forget()
 
     def forget(self) -> None:
-        """Know of no threads: a fork has none but the one that forked."""
+        """Reset to no threads: the child of a fork has only the thread that forked."""
         self._functions, self._count = SimpleQueue[Callable[[], None]](), 0
 
     def lend(self, functions: list[Callable[[], None]]) -> None:
-        """Call each function in a helper, now or when one is free; fewer if no more threads can be started."""
+        """Call each function in a helper, as soon as one is free; call fewer if threads cannot be started."""
         with suppress(RuntimeError):  # the system has no more, or Python is exiting
             while self._count < len(functions):
                 _thread.start_new_thread(self._serve, ())

@@ -1,6 +1,6 @@
-"""Methods with the arguments of the function that makes their request: one signature for all queries of a kind.
+"""Gives query methods the arguments of the function that makes their request: one signature per kind of query.
 
-Here arrays of any shape (..., 3) become rows (n, 3), in C order. Requests and loops see rows alone.
+Arrays of any shape (..., 3) become rows (n, 3) here, in C order. Requests and loops take rows only.
 """
 
 from collections.abc import Callable
@@ -27,10 +27,10 @@ VECTORS: Final = {
     **dict.fromkeys(("p1", "p2", "to_p1", "to_p2", "velocities", "gravity"), 3),
     "orientation": 4,
 }
-"""Arguments with a vector a row, and how many numbers it has."""
+"""Arguments with one vector per row, and the length of this vector."""
 
 TIMES: Final = ("time", "tick", "alpha", "t0", "t1", "target_t0", "target_t1")
-"""Arguments that say how many rows there are, where there is one vector each."""
+"""Arguments that determine the shape of the query if every vector argument has one row."""
 
 
 def arguments_of(
@@ -39,8 +39,8 @@ def arguments_of(
     """Decorate a method of a request, so that it takes the arguments of `make` instead.
 
     Signature and annotations name these arguments. Those with vectors may have any shape (..., 3), as `of_any_shape`
-    takes them; arrays of float64 (n, 3) go straight to `make`. `before` names a method that is called first, and
-    returns its object. The method is compiled from text, as those of dataclasses are, since passing on `*args` and
+    takes them; arrays of float64 (n, 3) go straight to `make`. `before` names a method of `self` that is called first
+    and returns the object to query. The method is compiled from text, as in dataclasses, since passing on `*args` and
     `**kwargs` would add 7 % to a query of one ray.
     """
     given = written_parameters(make)
@@ -76,7 +76,7 @@ def arguments_of(
 def of_any_shape(
     answer: Callable[..., Any], owner: Any, make: Callable[..., Any], given: Any, by_row: list[str]
 ) -> Any:
-    """The answer to arguments of which those `by_row` may have any shape; a result has it as its `shape`."""
+    """The answer to these arguments; those in `by_row` may have any shape, which becomes the `shape` of a result."""
     shape: tuple[int, ...] | None = ()
     for name in by_row:
         values = given[name]
@@ -95,13 +95,13 @@ def of_any_shape(
 
 
 def are_flat(values: Any) -> bool:
-    """Whether times are one for each row, or one for all; nested lists are not."""
+    """Whether times have at most one dimension: one per row, or one for all."""
     ndim: int | None = getattr(values, "ndim", None)
     return dimensions(values) < 2 if ndim is None and values is not None else (ndim or 0) < 2
 
 
 def dimensions(values: Any) -> int:
-    """How many dimensions an array of these values has; any number, if they make no array."""
+    """Number of dimensions of an array of these values; arbitrary if they form no array."""
     count = 0
     while type(values) in validate.SEQUENCES and values:
         values, count = values[0], count + 1
@@ -109,14 +109,14 @@ def dimensions(values: Any) -> int:
         return count
     try:
         return count + np.ndim(values)
-    except Exception:  # whatever an object raises that makes no array; the checks behind refuse it in a sentence
+    except Exception:  # an object may raise anything; later checks reject it with a message
         return count
 
 
 def flattened(given: dict[str, Any], by_row: list[str]) -> tuple[dict[str, Any], tuple[int, ...]]:
-    """The same arguments with all rows in one dimension, in C order; and the shape that they had.
+    """The arguments with all rows in one dimension, in C order, and their original shape.
 
-    ValueError, if shapes differ. One row stands for all.
+    ValueError if shapes differ. One row stands for all.
     """
     arrays = {name: _array(given[name], name) for name in by_row if given[name] is not None}
     leading = {name: array.shape[:-1] if name in VECTORS else array.shape for name, array in arrays.items()}

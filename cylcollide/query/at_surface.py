@@ -1,4 +1,4 @@
-"""On which sides of limbs rays start and end, by nearest places in double-double, and what follows."""
+"""Decides rays by the sides of limbs on which they start and end, from nearest places in double-double."""
 
 import numpy as np
 
@@ -17,23 +17,23 @@ from cylcollide.query.scratch import scratch_for_surface
 TUBE, SIDE = int(Shape.TUBE), int(Face.SIDE)
 
 SIDE_ERROR = 2.0**-70
-"""Least distance from a surface at which the side is told, relative to the coordinates: 2²⁰ times the error of the
-distance, so that the normal errs by 2⁻¹⁸, where it is the way to an edge, too."""
+"""Least distance from a surface at which its side is decided, relative to the coordinates: 2²⁰ times the error of the
+distance, so that the normal errs by 2⁻¹⁸, also where it points to an edge."""
 
 GROWTH_ERROR, SKEW_ERROR = 2.0**-52, 2.0**-48
-"""The same relative to the radius of a thick ray, whose distance is rounded; and of a box that is turned, whose axes
-count as orthonormal there."""
+"""`SIDE_ERROR` relative to the radius of a thick ray: the first as the distance is rounded, the second for rotated
+boxes, whose axes count as orthonormal."""
 
 LEAST_COSINE = 2.0**-10
-"""Least cosine between a direction away from a limb and that normal."""
+"""Least cosine between the normal and a direction that leads away from the limb."""
 
 
 def settled(
     batch: RayBatch, table: LimbTable, offsets: Int64Array, codes: Int32Array
 ) -> tuple[HitColumns, BoolArray, Float64Array]:
-    """The closest limb of each ray among the pieces on its list, if sides decide it: `limb`, `inside`, `undecided`.
+    """The closest limb of each ray among its listed pieces, if the sides decide it: `limb`, `inside`, `undecided`.
 
-    And of each piece whether its limb is certainly missed, and a fraction before which the ray is not in it.
+    Also returns, per piece, whether its limb is certainly missed, and a fraction before which the ray is not in it.
     """
     rays, ray, limb = batch.rays, ray_of_each(offsets), codes >> 1
     missed, earliest, hits = np.empty(len(codes), bool), np.empty(len(codes)), missed_hits(len(rays.origin))
@@ -48,7 +48,7 @@ def settled(
         if rays.is_segment:
             sides[pieces, 1] = _sides(second, -way, table, of, radius)
         settle_rows(batch, table.kernel_rows, offsets, codes, sides, missed, earliest, hits)
-    if len(rays.radius):  # where bounds take the place of an exact contact, a later limb may be first
+    if len(rays.radius):  # where bounds replace an exact contact, a later limb may be first
         earliest[np.isin(ray, ray[np.isin(table.kind[limb], BOUNDED)])] = 0.0
     return hits, missed, earliest
 
@@ -56,7 +56,7 @@ def settled(
 def _sides(
     points: Float64Array, way: Float64Array, table: LimbTable, limb: Int32Array, radius: Float64Array
 ) -> Int8Array:
-    """The side of limb `limb[i]`, grown by a radius, on which point i is: a code of `kernels.at_surface`; int8 (n,)."""
+    """On which side of limb `limb[i]`, grown by a radius, point i lies: codes of `kernels.at_surface`; int8 (n,)."""
     places, uncertain = empty_places(len(limb)), np.empty(len(limb), bool)
     write_places(points, table.kernel_rows, limb, scratch_for_surface()[0], places, uncertain)
     off, is_convex = places.distance - radius, (table.kind[limb] != TUBE) | (places.face == SIDE)
@@ -72,7 +72,7 @@ def _sides(
 
 
 def write_numbers(batch: RayBatch, table: LimbTable, inside: InsidePolicy, hits: HitColumns) -> None:
-    """Write faces and fractions of the limbs that are known; where kernels leave them open, the row is undecided."""
+    """Write faces and fractions of rows with a known limb; a row is undecided if kernels do not decide them."""
     rows = np.flatnonzero(hits.limb >= 0)
     alone, at_start = cast_alone(take_rays(batch, rows), table, hits.limb[rows]), hits.inside[rows] & (inside == "hit")
     hits.fraction[rows] = np.where(at_start, 0.0, alone.fraction)
@@ -81,7 +81,7 @@ def write_numbers(batch: RayBatch, table: LimbTable, inside: InsidePolicy, hits:
 
 
 def by_entry(lists: CompressedRows, missed: BoolArray, earliest: Float64Array, i: int) -> tuple[list[int], list[float]]:
-    """The limbs that ray i may hit in the order of the earliest fractions at which it may enter them, and these."""
+    """The limbs that ray i may hit, sorted by the earliest fraction at which it may enter each, and these fractions."""
     own = slice(lists[0][i], lists[0][i + 1])
     kept = ~missed[own]
     order = sorted(set(zip(earliest[own][kept].tolist(), (lists[1][own][kept] >> 1).tolist(), strict=True)))
@@ -89,7 +89,7 @@ def by_entry(lists: CompressedRows, missed: BoolArray, earliest: Float64Array, i
 
 
 def own_pieces(table: LimbTable, rows: Int64Array) -> CompressedRows:
-    """A piece for each of these rows: of the limb in that row, or the only one."""
+    """One piece per row: of the limb in that row, or of the only limb."""
     own = rows if len(table.kind) > 1 else np.zeros_like(rows)
     return np.arange(len(rows) + 1), (2 * own).astype(np.int32)
 

@@ -1,4 +1,4 @@
-"""Blades that are swept: from arguments to results."""
+"""Swept blades: from arguments to results."""
 
 from __future__ import annotations
 
@@ -19,11 +19,11 @@ from cylcollide.query.results import LimbFields, Surface
 from cylcollide.runtime.memory import frozen
 
 RESOLUTION = 2.0**-10
-"""Of the time of a stroke."""
+"""Default resolution, as a share of the time of a stroke."""
 
 
 SweepRequest: TypeAlias = tuple[tuple[Float64Array, Float64Array, Float64Array, Float64Array], NearRequest, float]
-"""Both ends of blades before and after one unit of time; where they begin, and how thick; and the resolution."""
+"""Both ends of blades before and after one unit of time; a `NearRequest` of their p1 and radii; and the resolution."""
 
 
 def sweep_request(
@@ -36,7 +36,7 @@ def sweep_request(
     resolution: float = RESOLUTION,
     **options: Unpack[Filters],
 ) -> SweepRequest:
-    """A request about capsules whose ends go straight from p1 and p2 to `to_p1` and `to_p2`, (n, 3) each."""
+    """A request about capsules whose ends move straight from p1 and p2 to `to_p1` and `to_p2`, (n, 3) each."""
     names = ("p1", "p2", "to_p1", "to_p2")
     given = [validate.as_vectors(ends, name) for ends, name in zip((p1, p2, to_p1, to_p2), names, strict=True)]
     n = rows_together(*map(len, given))
@@ -98,7 +98,7 @@ class SweptHits(LimbFields):
 
 
 def sweep(state: State, request: SweepRequest) -> SweptHits:
-    """What each blade touches first."""
+    """The first limb that each blade touches."""
     (ends, blades, resolution), table, tree = request, state._kernel_rows, state._tree
     swept = missed_strokes(len(blades.reach))
 

@@ -1,9 +1,9 @@
 """Boxes that overlap limbs: from arguments to results.
 
-Balls and capsules are thick segments against the box, which is exact. A box and another limb overlap if an edge of the
-box crosses the limb, or else if a segment between the limb's farthest points along an axis of the box crosses the box;
-for then the limb lies within the box, or passes through the inside of a face. Both tests run with a slightly larger box
-and with a slightly smaller one.
+Balls and capsules are tested as thick segments against the box, which is exact. A box and another limb overlap if an
+edge of the box crosses the limb. They also overlap if a segment between the limb's farthest points along an axis of the
+box crosses the box: the limb then lies within the box, or passes through the interior of a face. Both tests run with a
+slightly larger box and with a slightly smaller one.
 """
 
 from __future__ import annotations
@@ -37,14 +37,14 @@ from cylcollide.runtime import memory
 BOX, TUBE = int(Shape.BOX), int(Shape.TUBE)
 
 WIDTH = 2.0**-43
-"""Of the size of both: how much larger and smaller boxes are that must agree."""
+"""How much larger and smaller the test boxes are, relative to the size of box and limb; their verdicts must agree."""
 
 CORNERS = np.array([[x, y, z] for x in (-1.0, 1.0) for y in (-1.0, 1.0) for z in (-1.0, 1.0)])
 EDGES = np.array([(i, j) for i, j in combinations(range(8), 2) if np.abs(CORNERS[i] - CORNERS[j]).sum() == 2.0])
 
 
 BoxRequest: TypeAlias = tuple[NearRequest, Float64Array]
-"""Balls around boxes, and these: three axes, three half extents, (n, 12)."""
+"""Bounding spheres of boxes, and the boxes: three axes, three half extents, (n, 12)."""
 
 
 def box_request(
@@ -76,7 +76,7 @@ def overlaps_among(limbs: LabelledLimbs, request: BoxRequest, lists: CompressedR
 
 
 def touching(centre: Float64Array, boxes: Float64Array, table: LimbTable) -> tuple[BoolArray, BoolArray]:
-    """Whether box i touches limb i, or may, and whether that is undecided; (k,) each."""
+    """Whether box i touches or may touch limb i, and whether that is undecided; (k,) each."""
     touch, undecided = np.zeros(len(centre), np.bool_), np.zeros(len(centre), np.bool_)
     is_round = np.isin(table.kind, ROUND)
     if (rows := np.flatnonzero(is_round)).size:
@@ -97,7 +97,7 @@ def touching(centre: Float64Array, boxes: Float64Array, table: LimbTable) -> tup
 
 @dataclass(frozen=True, slots=True)
 class BoxPairs:
-    """Boxes about the origin, and limbs that are neither balls nor capsules; k of each."""
+    """Boxes centred at the origin, and limbs that are neither balls nor capsules; k of each."""
 
     axes: Float64Array  # (k, 3, 3), by axis
     half: Float64Array  # (k, 3)
@@ -106,7 +106,7 @@ class BoxPairs:
 
     @classmethod
     def of(cls, centre: Float64Array, boxes: Float64Array, table: LimbTable) -> BoxPairs:
-        """The pairs, moved so that each box is about the origin."""
+        """The pairs, moved so that each box is centred at the origin."""
         own, sides = np.arange(len(centre), dtype=np.int32), np.ones((len(centre), 12))
         if len(table.boxes):
             sides = np.where((table.box >= 0)[:, None], table.boxes[table.box], 1.0)
@@ -131,7 +131,7 @@ class BoxPairs:
         return both[: 3 * n], both[3 * n :]
 
     def meet(self, grown: bool, spans: tuple[Float64Array, Float64Array]) -> BoolArray:
-        """Whether limbs may touch their boxes, which are a little larger; or certainly do, these being smaller."""
+        """Whether limbs may touch their boxes (`grown`: slightly larger), or certainly do (slightly smaller)."""
         width = self.width[:, None]
         half = self.half + width if grown else np.maximum(self.half - width, 0.5 * self.half)
         sides = self.axes * half[:, :, None]
@@ -150,7 +150,7 @@ class BoxPairs:
 
 
 def _box_table(centre: Float64Array, boxes: Float64Array) -> LimbTable:
-    """The table of boxes."""
+    """A limb table of boxes."""
     n = len(centre)
     kind, character, mask = np.full(n, BOX, np.int8), np.full(n, -1, np.int32), np.ones(n, np.uint32)
     rows, zeros = np.arange(n, dtype=np.int32), np.zeros(n)
@@ -169,7 +169,7 @@ def _exact_hits(request: RayRequest, table: LimbTable) -> BoolArray:
 
 
 def _points_of_tubes(axes: Float64Array, half: Float64Array, table: LimbTable) -> list[NDArray[np.float64]]:
-    """Points of outer walls, of which each part of a tube has one that a face's plane cuts out; NaN where none does."""
+    """Points on outer walls, one at least in each part that a face's plane cuts off a tube; NaN where it cuts none."""
     r, points = table.radius[:, None], []
     for k in range(3):
         for sign in (-1.0, 1.0):

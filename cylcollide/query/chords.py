@@ -50,7 +50,7 @@ from cylcollide.runtime import memory
 from cylcollide.runtime.memory import frozen
 
 NOT_READ = np.empty(0)
-"""Stands for lengths that are not read."""
+"""Placeholder for lengths that are not read."""
 
 
 class Chords(LimbFields):
@@ -62,7 +62,7 @@ class Chords(LimbFields):
 
     `chords[i]` has the chords of ray i; a slice, a mask or an array of rays has those of several,
     as `Chords` whose rays are numbered anew. Iteration goes from ray to ray; `len` counts chords.
-    In the past, `time`, `tick`, `alpha` and `clamped` have one entry per ray.
+    For a query in the past, `time`, `tick`, `alpha` and `clamped` have one entry per ray.
     """
 
     _what = "chords"
@@ -118,11 +118,11 @@ class Chords(LimbFields):
 
     @property
     def _judged(self) -> tuple[LabelledLimbs, Int32Array, BoolArray]:
-        """The limbs judged; of each chord its limb among these, and whether it is undecided."""
+        """The limbs judged; per chord, the row of its limb among them, and whether it is undecided."""
         return self._limbs, self._row, self._rows.chords.is_open
 
     def _flight(self, needs_length: bool) -> ShotChords:
-        """The chords and what is known of their limbs, as a policy reads them."""
+        """The chords and the labels of their limbs, as a policy reads them."""
         rows, limbs, labels = self._rows, self._limbs, self._limbs._labels
         length, character = ray_lengths(self._batch.rays) if needs_length else NOT_READ, limbs._kernel_rows.character
         return ShotChords(rows.offsets, rows.chords, length, labels.hit_group, character, labels.static)
@@ -186,7 +186,7 @@ class Chords(LimbFields):
 
     @cached_property
     def _ray_of_each(self) -> RayBatch:
-        """The ray of each chord; its entries are those of rays that start outside, whatever the query's policy."""
+        """The ray of each chord, with the policy `hit`, so that every entry is that of a ray that starts outside."""
         return take_rays(self._batch, self.ray)._replace(policy=POLICY_HIT)
 
     @property
@@ -215,7 +215,7 @@ def chords(state: State, request: RayRequest) -> Chords:
 
 
 Pieces: TypeAlias = Callable[[int, int], CompressedRows]
-"""From a range of rays to every piece of a limb that each of them may cross, as `pieces_of_rays` returns it."""
+"""Maps a range of rays to the pieces of limbs that each of them may cross, as `pieces_of_rays` returns them."""
 
 
 def chord_rows(limbs: LabelledLimbs, request: RayRequest, pieces: Pieces) -> ChordRows:
@@ -243,7 +243,7 @@ def possible_pieces(state: State, request: RayRequest, begin: int, end: int) -> 
     """
     batch = request.batch
     if not use_single_rays(state, end - begin, len(request.radius) > 0):
-        # fresh: they are read after the loop, when the handler of a signal may have used the scratch of this thread
+        # not scratch: they are read after the loop, when a signal handler may have used the scratch of this thread
         crossed, crossings = memory.rows((LIMBS_CROSSED * (end - begin), 2), INT32), np.zeros(1, np.int64)
         scratch = scratch_for_streams(state._tree, end - begin)._replace(crossed=crossed, crossings=crossings)
         options = (*request.options[:-1], POLICY_HIT)
@@ -267,7 +267,7 @@ def _counts_as_hit(ray: Int64Array, found: ChordColumns, inside: InsidePolicy) -
 
 
 def chords_listed(limbs: LabelledLimbs, request: RayRequest, lists: CompressedRows) -> ChordRows:
-    """Every limb of each ray's list that it crosses; the rays of the request must have been copied."""
+    """The chords of each ray in the limbs on its list; the rays of the request must have been copied."""
     offsets, listed = lists
 
     def pieces(begin: int, end: int) -> CompressedRows:

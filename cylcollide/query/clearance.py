@@ -1,7 +1,6 @@
-"""By how much rays hit limbs, or miss all of them: the growth by `Limbs.inflated` at which a limb just touches a ray.
+"""Clearance of rays: the growth by `Limbs.inflated` at which a limb just touches a ray, negative for a hit.
 
-Computed when the field of a result is read: by loops, and in fractions where loops leave a ray
-open.
+Computed when the field of a result is read: by loops, and with `Fraction` where loops leave a ray open.
 """
 
 from dataclasses import dataclass
@@ -45,10 +44,10 @@ from cylcollide.query.results import gather
 from cylcollide.query.segment_frame import segment_about_limb
 
 CULL_PAD = 2.0**-40
-"""Bound on the relative error of the distances by which limbs are left out: more than ten times the true one."""
+"""Bound on the relative error of the distances by which limbs are culled: more than ten times the true one."""
 
 
-CLEARED_AT_ONCE = 256  # rays: some milliseconds of work, then signals are looked at
+CLEARED_AT_ONCE = 256  # rays per chunk: some milliseconds of work, after which signals are handled
 
 
 class Considered(Protocol):
@@ -67,7 +66,7 @@ class Considered(Protocol):
 
 @dataclass(frozen=True, slots=True)
 class ConsideredNow:
-    """Rays about a state."""
+    """Rays against the limbs of a state."""
 
     state: State
     batch: RayBatch
@@ -89,7 +88,7 @@ class ConsideredNow:
 
 
 def clearance_of(ray: RayNumbers, table: LimbTable, limb: int) -> tuple[float, float]:
-    """The growth at which a limb touches a ray, negative for a hit, in the unit of the input; the fraction there.
+    """The growth at which a limb touches a ray, negative for a hit, in the unit of the input; and the fraction there.
 
     KeyError for a shape whose growth is not known.
     """
@@ -102,7 +101,7 @@ def clearance_of(ray: RayNumbers, table: LimbTable, limb: int) -> tuple[float, f
 
 @dataclass(frozen=True, slots=True)
 class OwnLimbs:
-    """Rays of which each is about the limb in its row, or all about the only one."""
+    """Rays, each against the limb in its row, or all against the only one."""
 
     limbs: LabelledLimbs
     batch: RayBatch
@@ -133,15 +132,15 @@ def clearances(
 ) -> tuple[Float64Array, Int32Array]:
     """The clearance of each ray, (n,), from the limb that it hits, otherwise the nearest; and that limb's row.
 
-    `row` (n,) is that of the limb of `limbs` that is hit, -1 for a miss; a limb is named by its row in its state.
-    `given` are the rows of the rays among those of `considered`.
+    `row` (n,): the row in `limbs` of the limb that is hit, -1 for a miss; the returned row is that in the state.
+    `given`: the rows of the rays among those of `considered`.
     """
     growth, of_limb = (
         growths_of(rays, limbs, row),
         row if limbs._state_row is None else gather(limbs._state_row, row, -1),
     )
     thin = np.broadcast_to(rays.radius == 0.0, len(row)) if len(rays.radius) else np.True_
-    growth = np.where((row >= 0) & thin, np.minimum(growth, 0.0), growth)  # as the exact verdict says
+    growth = np.where((row >= 0) & thin, np.minimum(growth, 0.0), growth)  # consistent with the exact verdict
     missed = np.flatnonzero(row < 0)
     if missed.size:
         of_limb = of_limb.copy()
@@ -163,8 +162,8 @@ def growths_of(rays: Rays, limbs: LabelledLimbs, row: Int32Array) -> Float64Arra
     return growth
 
 
-def fastest_corner(kind: Int8Array, ends: Float64Array, radii: Float64Array) -> float:
-    """No corner of limbs goes farther than this as they grow by 1; shapes (n,), ends (n, 6), radii (n, 2)."""
+def corner_speed_bound(kind: Int8Array, ends: Float64Array, radii: Float64Array) -> float:
+    """Upper bound of how far any corner moves as limbs grow by 1; shapes (n,), ends (n, 6), radii (n, 2)."""
     kinds = np.flatnonzero(np.bincount(kind, minlength=len(Shape)))
     rows = np.flatnonzero(kind == int(Shape.TAPERED))
     speeds = corner_speeds(kind[rows], ends[rows], radii[rows])
@@ -172,7 +171,7 @@ def fastest_corner(kind: Int8Array, ends: Float64Array, radii: Float64Array) -> 
 
 
 def corner_speeds(kind: Int8Array, ends: Float64Array, radii: Float64Array) -> Float64Array:
-    """`kernels.clearance.corner_speed` of each limb, not smaller."""
+    """Upper bound of `kernels.clearance.corner_speed` of each limb."""
     length = np.linalg.norm(ends[:, 3:] - ends[:, :3], axis=1)
     slope = np.abs(radii[:, 1] - radii[:, 0]) / np.where(length > 0.0, length, 1.0)
     return CORNER_SPEEDS[kind] * np.where(kind == int(Shape.TAPERED), (1.0 + slope) * (1.0 + CULL_PAD), 1.0)
@@ -184,7 +183,7 @@ def sizes_of(table: LimbTable) -> tuple[Int8Array, Float64Array, Float64Array]:
 
 
 def nearest_of(ray: RayNumbers, table: LimbTable, rows: Int64Array, inside: InsidePolicy) -> tuple[int, float]:
-    """Of limbs that a ray misses the one that needs the least growth to touch it, the first of equals; and the growth.
+    """The limb that needs the least growth to touch a ray that misses all, the first of equals; and this growth.
 
     Limbs that the policy skips because the ray starts in them do not count. -1 and inf if there is none.
     """
@@ -207,7 +206,7 @@ def holds(table: LimbTable, limb: int, point: Triple) -> bool:
 
 
 def least_growths(table: LimbTable, ray: RayNumbers) -> Float64Array:
-    """Lower bounds of the growths at which limbs touch a ray, (n,): distances of balls, over how fast corners move."""
+    """Lower bounds of the growths at which limbs touch a ray, (n,): distances of balls over speeds of corners."""
     return np.maximum(least_distances(table, ray), 0.0) / corner_speeds(*sizes_of(table))
 
 

@@ -8,7 +8,7 @@ import numpy as np
 
 from cylcollide._types import Aim, BoolArray, Float64Array, Int32Array
 from cylcollide.bvh.layout import Tree
-from cylcollide.bvh.traverse import STACK_NUMBERS
+from cylcollide.bvh.traverse import STACK_ENTRY_SIZE
 from cylcollide.constants import FEW_LIMBS, SMALLEST_STREAM
 from cylcollide.process.threads import in_chunks
 from cylcollide.query import exact_fallback
@@ -28,7 +28,7 @@ from cylcollide.recorded.limbs import Recorded
 from cylcollide.runtime.simd import LANES
 
 MANY_LIMBS = 4096
-"""With so many limbs a stream of lines is faster from 12 rays on."""
+"""From so many limbs on, a stream of lines is faster than single rays from 12 rays on."""
 
 
 def closest(state: State, request: RayRequest) -> RayHits:
@@ -43,7 +43,7 @@ def occluded(state: State, request: RayRequest) -> BoolArray:
     """Whether each ray hits any limb; bool (n,)."""
     n = len(request.first)
     if len(request.radius) or use_single_rays(state, n, False):
-        return closest(state, request).limb >= 0  # the closest costs no more than any
+        return closest(state, request).limb >= 0  # finding the closest costs no more than finding any
     record, undecided = cast_all(state, request, Aim.ANY)
     hits = hits_in(record[0], n)
     blocked = hits.limb >= 0
@@ -60,7 +60,7 @@ def cast_all(state: State, request: RayRequest, aim: Aim) -> tuple[Record, int]:
     """
     tree, (rows, packed), radius = state._tree, state._packed, request.radius
     if use_single_rays(state, len(request.first), radius.size > 0):
-        record = request.new_record(STACK_NUMBERS * tree.stack_size)
+        record = request.new_record(STACK_ENTRY_SIZE * tree.stack_size)
         status = cast_single_rays(rows, packed, request.first, request.second, request.options, radius, record[0])
         return record, request.checked(status)
     if radius.size:
@@ -71,7 +71,7 @@ def cast_all(state: State, request: RayRequest, aim: Aim) -> tuple[Record, int]:
 
 
 def cast_in_chunks(request: RayRequest, loop: Callable[..., int], tree: Tree, aim: Aim) -> tuple[Record, int]:
-    """As `cast_all`, by a loop for many rays, with buffers of each thread."""
+    """As `cast_all`, by a loop for many rays; each thread has its own buffers."""
     record = request.new_record()
     rays = request.first, request.second, request.options, request.radius, *record
 
@@ -82,13 +82,13 @@ def cast_in_chunks(request: RayRequest, loop: Callable[..., int], tree: Tree, ai
 
 
 def use_single_rays(state: State, rays: int, thick: bool) -> bool:
-    """Whether so many rays are too few for a stream, or for brute force."""
+    """Whether this number of rays is too small for a stream or for brute force."""
     are_many_limbs = state._tree.items >= MANY_LIMBS and not thick
     return rays < (max(LANES, SMALLEST_STREAM * 3 // 8) if are_many_limbs else SMALLEST_STREAM)
 
 
 def read_column(record: Record, n: int, options: RayOptions, radius: Float64Array, name: str) -> Any:
-    """One of `HitColumns`, or "batch", out of the record of n rays; made when it is read."""
+    """One of `HitColumns`, or "batch", from the record of n rays; made when it is read."""
     if name == "batch":
         return batch_in(record[1], n, options, radius)
     begin, kind = IN_RECORD[name]
@@ -105,8 +105,8 @@ def closest_recorded(
 ) -> HitColumns:
     """The closest limb of each ray, a row of its tick, as far as float64 decides it; the rays are copied and checked.
 
-    `deepest` is the deepest tree of all ticks; `place` (n,) is that of each ray's tick, -1 for one that hits nothing,
-    and `alpha` (n,) how far it is to the next one.
+    `deepest`: the deepest tree of all ticks. `place` (n,): the place of each ray's tick, -1 for a ray that hits
+    nothing. `alpha` (n,): how far each ray's time is from this tick to the next, 0 to 1.
     """
     n, batch = len(place), request.batch
     order, is_valid = sorted_by_tick(request.raw, batch.rays, place, alpha, len(recorded.address))

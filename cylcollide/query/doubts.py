@@ -1,6 +1,6 @@
-"""Segments at limbs whose places are uncertain: from arguments to results.
+"""Segments against limbs whose places are uncertain: from arguments to results.
 
-A limb may be hit if a thick segment touches it. It is certainly hit if some point of the segment is deep in it.
+A limb may be hit if a thick segment touches it. It is certainly hit if some point of the segment is deep inside it.
 """
 
 from __future__ import annotations
@@ -24,7 +24,7 @@ EXCLUDED, DEPENDS, CERTAIN = int(Doubt.EXCLUDED), int(Doubt.DEPENDS), int(Doubt.
 
 
 def doubt_request(starts: ArrayLike, ends: ArrayLike, radius: ArrayLike, **options: Unpack[Filters]) -> RayRequest:
-    """A request about closed segments as thick as limbs may be away; `radius` is one, or (n,)."""
+    """A request about closed segments; `radius`, one or (n,), is how far limbs may be from their places."""
     return segment_request(starts, ends, radius=radius, **options)
 
 
@@ -62,7 +62,7 @@ def doubt(state: State, request: RayRequest) -> Doubts:
 
 
 def doubts_of(thick: Chords, radius: Float64Array, least: Int8Array) -> Doubts:
-    """Doubts from the chords of the segments, which are this thick, (n,); and the least verdict of each."""
+    """Doubts from the chords of thick segments, their radii (n,), and the least verdict of each."""
     (query, row, _), limbs = limbs_of_chords(thick), thick._judged[0]
     return doubts_with(limbs, query, row, are_certain(thick._rays, limbs, query, row, radius[query]), least)
 
@@ -70,7 +70,7 @@ def doubts_of(thick: Chords, radius: Float64Array, least: Int8Array) -> Doubts:
 def are_certain(
     rays: Rays, limbs: LabelledLimbs, query: Int64Array, row: Int32Array, radius: Float64Array
 ) -> BoolArray:
-    """Whether each of k segments hits its limb wherever that is within a radius, (k,)."""
+    """Whether each of k segments hits its limb wherever the limb is within a radius of its place, (k,)."""
     loose = np.flatnonzero(radius > 0.0)
     certain: BoolArray = radius == 0.0
     deep = np.zeros(len(loose), np.bool_)

@@ -1,4 +1,4 @@
-"""Rows that the float64 bounds leave undecided, decided in exact arithmetic and written into the same columns."""
+"""Decides rows that the float64 bounds leave undecided, in exact arithmetic, and writes them into the same columns."""
 
 from collections.abc import Callable, Iterable, Iterator
 from itertools import chain, repeat
@@ -100,7 +100,7 @@ def _write_first(
 
 
 def _kept(solids: Iterable[tuple[int, Solid]], taken: list[tuple[int, Solid]]) -> Iterator[tuple[int, Solid]]:
-    """The same solids; those that are taken are appended to a list."""
+    """Yield the solids; each one that is consumed is appended to `taken`."""
     for pair in solids:
         taken.append(pair)
         yield pair
@@ -121,7 +121,7 @@ def resolve_hits(
     """Fill in undecided rows of a cast: limb and face from exact arithmetic, fractions from kernels if these decide.
 
     `read` takes the name of a column of `HitColumns`, or "batch". Returns the chords of the hits of rows that are
-    undecided in double-double, too.
+    undecided even in double-double.
     """
     batch, undecided, started_inside = read("batch"), read("undecided"), read("inside")
     rows = np.flatnonzero(undecided)
@@ -177,8 +177,8 @@ def whole_chords(
 def _prefer_casts(batch: RayBatch, table: LimbTable, rows: Int64Array, chords: ChordColumns) -> None:
     """Cast each ray against its limb alone; where kernels decide, put the fraction into its row of chords.
 
-    Kernels give a limb alone the bits that they give it among many. So the result does not depend on which limbs a loop
-    has tested.
+    Kernels return the same bits for a limb alone as for a limb among many, so the result does not depend on which limbs
+    a loop has tested.
     """
     alone = cast_alone(batch, table, chords.limb[rows])
     decided = (alone.limb >= 0) & ~alone.undecided
@@ -186,7 +186,7 @@ def _prefer_casts(batch: RayBatch, table: LimbTable, rows: Int64Array, chords: C
 
 
 def _hit_end(chords: ChordColumns, inside: InsidePolicy) -> tuple[Float64Array, Int8Array]:
-    """Fraction and face of that end of each chord which is the hit."""
+    """Fraction and face of the end of each chord that is the hit."""
     leaves = (chords.entry_face == int(Face.INSIDE)) & (inside == "exit")
     fraction = np.where(leaves[:, None], chords.exit, chords.entry)
     return fraction, np.where(leaves, chords.exit_face, chords.entry_face)
@@ -195,7 +195,7 @@ def _hit_end(chords: ChordColumns, inside: InsidePolicy) -> tuple[Float64Array, 
 def _prefer_kernels(batch: RayBatch, table: LimbTable, hit: Int64Array, last: bool, chords: ChordColumns) -> None:
     """Use the kernels' numbers where their bounds decide: a chord does not depend on other limbs.
 
-    `hit`: the row of each ray's chord; `last`: they are second chords of tubes.
+    `hit`: the row of each ray's chord; `last`: whether these are second chords of tubes.
     """
     fast, undecided = empty_chords(len(hit)), np.empty(len(hit), bool)
     complete_chords(batch, table.kernel_rows, chords.limb[hit], last, fast, undecided)

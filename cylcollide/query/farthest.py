@@ -1,4 +1,4 @@
-"""The points of limbs that are farthest along given directions: planes through these have the limbs behind them."""
+"""Support points of limbs: the farthest along given directions. A limb lies behind the plane through its point."""
 
 import numpy as np
 
@@ -7,16 +7,16 @@ from cylcollide.kernels.limb_table import LimbTable
 
 BOX, TAPERED, ELLIPSOID, CAPSULE = int(Shape.BOX), int(Shape.TAPERED), int(Shape.ELLIPSOID), int(Shape.CAPSULE)
 BETWEEN_RIMS = int(Shape.CYLINDER), int(Shape.TUBE), TAPERED, CAPSULE, int(Shape.SPHERE)
-"""Shapes whose farthest point is on the rim of an end, or of its ball."""
+"""Shapes whose farthest point is on the rim of an end, or on the ball around it."""
 
 
 def rows_of(table: LimbTable, row: Int32Array | Int64Array) -> LimbTable:
-    """Some rows of a table; its `boxes` stay."""
+    """Some rows of a table; its `boxes` are kept whole."""
     return LimbTable._make(column if column is table.boxes else column[row] for column in table)
 
 
 def dot(a: Float64Array, b: Float64Array) -> Float64Array:
-    """Scalar products of rows, (k, 1); the same numbers wherever they are computed."""
+    """Scalar products of rows, (k, 1); with the same bits wherever they are computed."""
     return np.asarray(a[:, :1] * b[:, :1] + a[:, 1:2] * b[:, 1:2] + a[:, 2:] * b[:, 2:])
 
 
@@ -27,13 +27,13 @@ def cross(a: Float64Array, b: Float64Array) -> Float64Array:
 
 
 def unit(v: Float64Array) -> Float64Array:
-    """Unit vectors along rows, zero for a zero."""
+    """Unit vectors along rows, zero for a zero vector."""
     length = np.sqrt(dot(v, v))
     return np.asarray(v / np.where(length > 0.0, length, 1.0))
 
 
 def parts(n: Float64Array, table: LimbTable) -> tuple[Float64Array, ...]:
-    """Of unit vectors: their share along the axes of limbs, and the unit vectors across; and middles, half lengths."""
+    """Components of unit vectors along and across the axes of limbs; unit axes, half lengths and middles of limbs."""
     way = table.p2 - table.p1
     w, h = unit(way), 0.5 * np.sqrt(dot(way, way))
     along = dot(n, w)
@@ -41,7 +41,7 @@ def parts(n: Float64Array, table: LimbTable) -> tuple[Float64Array, ...]:
 
 
 def direction(across: Float64Array, w: Float64Array) -> Float64Array:
-    """Unit vectors along vectors that are at right angles to w up to rounding, and may be no more than that."""
+    """Unit vectors along `across`, perpendicular to w up to rounding; any perpendicular if it is only rounding."""
     e = unit(across)
     e = e - dot(e, w) * w
     return np.asarray(np.where(dot(e, e) > 0.25, unit(e), any_across(w)))
@@ -50,7 +50,7 @@ def direction(across: Float64Array, w: Float64Array) -> Float64Array:
 def farthest(n: Float64Array, table: LimbTable) -> Float64Array:
     """The point of limb i that is farthest along unit vector i, up to rounding; a tube counts as a cylinder.
 
-    NaN for a shape that is not entered here. The table's `boxes` have a row a limb.
+    NaN for a shape that is not listed here. The table's `boxes` have one row per limb.
     """
     along, across, w, h, middle = parts(n, table)
     kind, r = table.kind[:, None], table.radius[:, None]
@@ -70,5 +70,5 @@ def farthest(n: Float64Array, table: LimbTable) -> Float64Array:
 
 
 def any_across(w: Float64Array) -> Float64Array:
-    """A unit vector at right angles to each."""
+    """A unit vector perpendicular to each row."""
     return unit(cross(w, np.eye(3)[np.abs(w).argmin(axis=1)]))

@@ -57,7 +57,7 @@ class RayHits(HitFields):
     Lengths are in the unit of the input, fractions are parameters of the ray (0 to 1 on a segment).
     A miss has `hit` False, `limb` and `character` -1, `limb_name` None, `face` NONE, infinite
     fractions and distances, NaN positions and normals. A ray that starts in its limb has face
-    INSIDE and a zero normal; so has the exit of one that ends there.
+    INSIDE and a zero normal; so has the exit of a ray that ends in its limb.
 
     `hits[i]` is one row, as a `RayHit`; a slice, a mask or an array of indices chooses rows, as
     `RayHits`.
@@ -96,11 +96,11 @@ class RayHits(HitFields):
         considered: Considered | None = None,
         given: Int64Array | None = None,
     ) -> None:
-        """Hits of the rays `read("batch")`; `read` takes the name of one of `HitColumns`, too.
+        """Hits of the rays `read("batch")`; `read` also takes the names of `HitColumns`.
 
-        Undecided rows are resolved among their `candidates`; `resolved` says that they already are.
-        `considered` gives the limbs that may be hit by a ray, which is in row `given[i]` there; by
-        default its mask and the character that it ignores choose from `limbs`, a state.
+        Undecided rows are resolved among their `candidates`, or already are in `resolved`.
+        `considered` gives the limbs that ray i, row `given[i]` there, may hit; by default its mask
+        and the character that it ignores select them from `limbs`, a state.
         """
         if candidates is not None:
             resolved = exact_fallback.resolve_hits(read, limbs._table, inside, candidates)
@@ -159,7 +159,7 @@ class RayHits(HitFields):
 
     @property
     def _asked(self) -> Considered:
-        """All rays of the query, and what they may hit."""
+        """All rays of the query, and the limbs that they may hit."""
         return self._considered or ConsideredNow(cast(State, self._limbs), self._read("batch"))
 
     def _clearances(self) -> Columns:
@@ -204,7 +204,7 @@ class RayHits(HitFields):
 
 
 def named_columns(batch: RayBatch, hits: HitColumns) -> Callable[[str], Any]:
-    """What a loop has filled, as `RayHits` reads it."""
+    """A function that reads the columns of a loop by name, as `RayHits` takes it."""
     return partial(_named_column, batch, hits)
 
 

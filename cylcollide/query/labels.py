@@ -1,4 +1,4 @@
-"""What is known of each limb of a state beside its geometry: names, hit groups, and the bone that carries it."""
+"""Labels of the limbs of a state: names, hit groups, and the bone that carries each."""
 
 from collections.abc import Sequence
 from typing import Any, NamedTuple
@@ -26,7 +26,7 @@ class RowLabels(NamedTuple):
     names: NDArray[Any]  # (n,) of str
     hit_group: Int32Array  # (n,)
     bone: Int32Array  # (n,): bone of the character's rig, -1 for a limb that no character carries
-    rig_limb: Int32Array  # (n,): limb of the character's rig, -1 for such a limb
+    rig_limb: Int32Array  # (n,): limb of the character's rig, -1 for a limb that no character carries
     transform: Int32Array  # (n,): row of the two columns below, -1 for a bare limb
     bone_positions: Float64Array  # (transforms, 3)
     bone_orientations: Float64Array  # (transforms, 4): quaternions x, y, z, w of any length but 0

@@ -14,7 +14,7 @@ from cylcollide.query.request import Filters, as_distances, some_rows
 
 
 class NearRequest(NamedTuple):
-    """Points, how far limbs may be from each, and which limbs it considers."""
+    """Points, the reach of each, and the limbs that each considers."""
 
     points: Float64Array  # (n, 3)
     reach: Float64Array  # (n,), or (1,) for all
@@ -28,7 +28,7 @@ class NearRequest(NamedTuple):
 
 
 def rows_together(*counts: int) -> int:
-    """How many rows arguments have together, where one row of any stands for all: none, if any has none."""
+    """The common number of rows of arguments, where one row of any stands for all; 0 if any has none."""
     return next((count for count in counts if count != 1), 1)
 
 
@@ -69,5 +69,5 @@ def one_or_radii(values: ArrayLike, name: str, rows: int) -> Float64Array:
 
 
 def as_radii(values: ArrayLike, name: str, rows: int) -> Float64Array:
-    """Radii (rows,), each 0 or as large as a size must be, given as such or as one for all."""
+    """Radii (rows,), each 0 or as large as a size must be, given as (rows,) or as one for all."""
     return validate.sizes_or_zero(validate.per_row(values, name, rows), name)

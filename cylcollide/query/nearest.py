@@ -1,6 +1,6 @@
-"""The limb nearest to each point, and all limbs within a radius: results, and how they are found.
+"""The limb nearest to each point, and all limbs within a radius: results and searches.
 
-Float64 bounds find limbs, double-doubles the places on them. Exact arithmetic decides what bounds do not.
+Float64 bounds find the limbs, double-doubles the nearest places on them. Exact arithmetic decides what bounds do not.
 """
 
 from __future__ import annotations
@@ -38,12 +38,12 @@ from cylcollide.runtime.simd import LANES
 
 
 def places_of(points: Float64Array, limbs: LabelledLimbs, row: Int32Array) -> PlaceColumns:
-    """The place of each limb, -1 for none, that is nearest to its point."""
+    """The nearest place to each point on its limb; a limb of -1 is a miss."""
     return places_on(points, limbs._kernel_rows, row, lambda limb: exact_limb(limbs._table, limb))
 
 
 def places_on(points: Float64Array, rows: LimbRows, row: Int32Array, solid: Callable[[int], LimbSolid]) -> PlaceColumns:
-    """`places_of` limbs given by their rows, and exactly, each if it is needed."""
+    """`places_of` limbs given as kernel rows; `solid` makes the exact solid of a limb where it is needed."""
     places, uncertain = empty_places(len(row)), np.empty(len(row), bool)
     if write_places(points, rows, row, scratch_for_surface()[0], places, uncertain):
         for i in np.flatnonzero(uncertain).tolist():
@@ -107,8 +107,8 @@ class LimbLists(LimbFields):
     """The limbs of each query, in compressed rows; arrays that cannot be written.
 
     The limbs of query i are rows `offsets[i]:offsets[i + 1]`; all other columns have one entry a
-    limb. An index, a slice, a mask or an array of queries chooses those of these queries, numbered
-    anew. `len` counts limbs.
+    limb. An index, a slice, a mask or an array of queries chooses the limbs of these queries, which
+    are numbered anew. `len` counts limbs.
     """
 
     _what = "queries"
@@ -171,7 +171,7 @@ class NearLimbs(LimbLists):
     face = Field[Int8Array]("`Face` of that place; int8, one per limb.", "_spots")
 
     def _by_distance(self) -> Self:
-        """The same, the limbs of each point by distance."""
+        """A copy with the limbs of each point sorted by distance."""
         order, known = np.lexsort((self.distance, self.query)), self._columns
         same = type(self)(self._limbs, self._offsets, self._row[order], (), self._per_query)
         same._columns = {name: column[order] for name, column in known.items()}
@@ -207,11 +207,11 @@ def closest_points(state: State, request: NearRequest) -> ClosestPoints:
 def resolve_nearest(
     request: NearRequest, table: LimbTable, rows: Int64Array, lists: CompressedRows, limb: Int32Array
 ) -> None:
-    """Write the nearest limb of each of these rows, of those on its list."""
+    """Write the nearest limb of each of these rows, among those on its list."""
     reach, (offsets, listed) = np.broadcast_to(request.reach, len(request.points)), lists
     for k, i in enumerate(rows.tolist()):
         point, near = tuple(request.points[i].tolist()), listed[offsets[k] : offsets[k + 1]].tolist()
-        # of limbs with the same numbers, as those of a crowd at one place, the lowest row stands for all
+        # the lowest row stands for all limbs with the same numbers, as in a crowd at one place
         lowest = {exact_limb(table, one): one for one in sorted(near, reverse=True)}
         best = nearest_solid(point, [(one, solid) for solid, one in lowest.items()])
         found = best != NO_LIMB and is_within(exact_limb(table, best), point, reach.item(i))
@@ -225,7 +225,7 @@ def near_limbs(state: State, request: NearRequest) -> NearLimbs:
 
 
 def candidates(state: State, request: NearRequest) -> CompressedRows:
-    """The limbs that may be within the reach of each point, ascending: twice each, plus 1 if it is not certain."""
+    """Codes of the limbs that may be within the reach of each point, ascending: twice the limb, plus 1 if uncertain."""
 
     def task(begin: int, end: int) -> CompressedRows:
         place, pairs, queue, _ = scratch_for_near_points(state._tree)
@@ -242,7 +242,7 @@ def candidates(state: State, request: NearRequest) -> CompressedRows:
 
 
 def rows_in_chunks(request: NearRequest, task: Callable[[int, int], CompressedRows]) -> CompressedRows:
-    """Compressed rows of all points, of which `task(begin, end)` finds some."""
+    """Compressed rows of all points, joined from those that `task(begin, end)` returns."""
     n = len(request.points)
     parts = in_chunks(n, request.threads, task, n if request.threads == 1 else None)
     if len(parts) == 1:
@@ -252,7 +252,7 @@ def rows_in_chunks(request: NearRequest, task: Callable[[int, int], CompressedRo
 
 
 def resolve_within(request: NearRequest, table: LimbTable, found: CompressedRows) -> CompressedRows:
-    """The limbs within the reach of each point, of what `candidates` has found; its codes become limbs in place."""
+    """The limbs within the reach of each point, among those of `candidates`; overwrites its codes with limbs."""
     offsets, codes = found
     is_open, n = np.bitwise_or.reduce(codes, initial=0) & 1, len(request.points)
     opened = np.flatnonzero(codes & 1).tolist() if is_open else []
@@ -268,7 +268,7 @@ def resolve_within(request: NearRequest, table: LimbTable, found: CompressedRows
 
 
 def are_within(request: NearRequest, table: LimbTable, bounds: tuple[Float64Array, Float64Array]) -> BoolArray:
-    """Whether limb i, or the only one, is within the reach of point i; `bounds` of its distance."""
+    """Whether limb i, or the only one, is within the reach of point i; `bounds`: lower and upper, of its distance."""
     reach = np.broadcast_to(request.reach, len(request.points))
     lower, upper = bounds
     within = np.asarray(upper <= reach)

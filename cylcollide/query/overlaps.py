@@ -33,7 +33,7 @@ class Overlaps(LimbLists):
 
     @property
     def undecided(self) -> BoolArray:
-        """Whether both are within 2**-40 of their size of touching and may be apart; one per limb."""
+        """Whether both are within 2**-40 of their size from touching, and may be apart; one per limb."""
         return frozen(self._per_limb[0])
 
 
@@ -61,19 +61,19 @@ def overlaps_of(thick: Chords) -> Overlaps:
 
 
 MOST_POINTS = 60
-"""Points of a segment whose distances from a limb are computed, at most: both ends, then middles."""
+"""Most points of a segment whose distance from a limb is computed: both ends, then middles."""
 
 
 def settled(rays: Rays, query: Int64Array, limbs: LabelledLimbs, row: Int32Array) -> tuple[BoolArray, BoolArray]:
-    """Of k thick segments and convex limbs: which are apart, and which are so close to touching that this is open.
+    """Which of k thick segments are apart from their convex limbs, and which are too close to touching to decide.
 
-    The distance from a limb is convex along the segment, and its slope is the share of the normal along it. The point
-    where that is zero shows that both touch, or else a plane at right angles to the normal there that they do not.
+    The distance from a limb is convex along the segment; its slope is the component of the normal along the segment.
+    Where the slope is zero, the distance shows that both touch, or a plane perpendicular to the normal separates them.
     """
     first, last, radius = rays.origin[query], rays.second[query], np.broadcast_to(rays.radius, len(rays.origin))[query]
     table, count = rows_of(limbs._table, row), len(row)
     lengths = np.column_stack([first, last, table.p1, table.p2, radius, table.radius, table.radius2])
-    lengths *= np.ldexp(1.0, -np.frexp(np.abs(lengths).max(axis=1))[1])[:, None]  # kernels trust all of them then
+    lengths *= np.ldexp(1.0, -np.frexp(np.abs(lengths).max(axis=1))[1])[:, None]  # in the range that kernels trust
     (first, last, p1, p2), (radius, *radii) = np.hsplit(lengths[:, :12], 4), lengths[:, 12:].T
     p1, p2, radius1, radius2 = (np.ascontiguousarray(x) for x in (p1, p2, *radii))
     boxes = np.full(count, -1, np.int32), np.zeros((count, 12))

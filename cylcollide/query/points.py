@@ -13,7 +13,7 @@ import numpy as np
 from cylcollide import validate
 from cylcollide._types import NO_LIMB, Float64Array, Int8Array, Int32Array, Int64Array, Side
 from cylcollide.bvh.layout import Tree
-from cylcollide.bvh.traverse import STACK_NUMBERS
+from cylcollide.bvh.traverse import STACK_ENTRY_SIZE
 from cylcollide.constants import BLOCK_RAYS, SMALLEST_BATCH
 from cylcollide.exact.numbers import squared_distance_from_line
 from cylcollide.kernels.limb_table import LimbRows, LimbTable, is_considered
@@ -117,12 +117,12 @@ INSIDE, SURFACE, OUTSIDE = int(Side.INSIDE), int(Side.SURFACE), int(Side.OUTSIDE
 
 
 def locate_single(state: State, raw: Float64Array, filters: PointFilters) -> tuple[Float64Array, PointColumns, int]:
-    """Points located one after another by `locate_single_points`.
+    """Locate points one after another by `locate_single_points`.
 
-    Returns their copies, what was found, and how many are undecided, or INVALID.
+    Returns copies of the points, the columns, and how many rows are undecided, or INVALID.
     """
     n, tree = len(raw), state._tree
-    memory = np.empty((n + STACK_NUMBERS * tree.stack_size // 3 + 1, 3))
+    memory = np.empty((n + STACK_ENTRY_SIZE * tree.stack_size // 3 + 1, 3))
     columns = PointColumns(np.empty(n, INT32), np.empty(n, INT32), np.empty(n, BOOL))  # twice as fast as a loop
     considered = PACKED_ANY_LIMB if filters is ANY_LIMB else filters
     status = point_loops.locate_single_points(*state._packed, raw, considered, memory, columns)
@@ -139,7 +139,7 @@ def located_recorded(
 ) -> PointColumns:
     """The limbs that contain each point, a segment without length, as rows of its tick, as far as float64 decides it.
 
-    The points are copied and checked. Other arguments are as of `closest_recorded`.
+    The points are copied and checked. Other arguments are as in `closest_recorded`.
     """
     n, batch = len(place), request.batch
     order, is_valid = sorted_by_tick(request.raw, batch.rays, place, alpha, len(recorded.address))
@@ -174,7 +174,7 @@ def axis_distances(points: Float64Array, table: LimbTable, rows: LimbRows, limbs
 def resolve_points(
     points: Float64Array, table: LimbTable, near: Callable[[int], Iterable[int]], columns: PointColumns
 ) -> None:
-    """Write the lowest limb that contains each undecided point, of those `near` its row, and how many do."""
+    """Write the lowest limb that contains each undecided point, among those `near` its row, and how many do."""
     rows = np.flatnonzero(columns.undecided)
     lists = [list(near(i)) for i in rows.tolist()]
     limb = np.array(list(chain.from_iterable(lists)), np.int32)

@@ -1,4 +1,4 @@
-"""Records with arrays: answers about one row, and what is told once. Their copies and pickles are read-only, too."""
+"""Records with arrays: single rows of results, and single results. Their copies and pickles are read-only, too."""
 
 from __future__ import annotations
 
@@ -15,7 +15,7 @@ T = TypeVar("T")
 
 
 class Record(metaclass=Shown):
-    """What a frozen dataclass with arrays inherits; it says `eq=False`, as arrays are not compared as a whole."""
+    """Base of frozen dataclasses with arrays. These pass `eq=False`, as generated equality cannot compare arrays."""
 
     def __setstate__(self, state: Mapping[str, Any]) -> None:
         """Copied and unpickled arrays can be written, so they are frozen."""
@@ -32,7 +32,7 @@ class Record(metaclass=Shown):
 
 
 def of_arrays(kind: type[T]) -> type[T]:
-    """Decorate a named tuple: its arrays cannot be written, nor those of copies, and `==` is that of a `Record`."""
+    """Decorate a named tuple: its arrays and those of copies are read-only, and `==` is that of a `Record`."""
     made = cast(Any, kind)
     new = made.__new__
 

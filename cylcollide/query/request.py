@@ -1,6 +1,6 @@
 """A request about rays, which are copied and checked by the loop that first reads them.
 
-A separate pass over all rays would cost as much as a limb. In this way threads share the check too.
+A separate pass over all rays would cost as much as the test of a limb. This way, threads share the check, too.
 """
 
 from __future__ import annotations
@@ -36,7 +36,7 @@ from cylcollide.runtime.levels import MACHINE_CODE
 Scalar = TypeVar("Scalar", bound=np.generic)
 
 ARE_VECTORS: Callable[[object, object], bool] = getattr(MACHINE_CODE, "are_vectors", lambda *_: False)
-"""Whether both are arrays of float64 in C order with shape (n, 3), equally long; it may not know."""
+"""Whether both are arrays of float64 in C order with shape (n, 3), equally long; always False in plain Python."""
 
 
 class LabelledLimbs(Protocol):
@@ -48,7 +48,7 @@ class LabelledLimbs(Protocol):
 
     @property
     def _kernel_rows(self) -> LimbRows:
-        """What loops read of the limbs."""
+        """The limbs as loops read them."""
 
     @property
     def _labels(self) -> RowLabels:
@@ -56,7 +56,7 @@ class LabelledLimbs(Protocol):
 
     @property
     def _state_row(self) -> Int32Array | None:
-        """Of each limb its row in the state it belongs to, (n,); None: the same."""
+        """Row of each limb in its state, (n,); None: the row here."""
 
 
 class State(LabelledLimbs, Protocol):
@@ -68,15 +68,15 @@ class State(LabelledLimbs, Protocol):
 
     @property
     def _packed(self) -> tuple[LimbRows, Tree]:
-        """`_kernel_rows` and `_tree`, as loops alone can read them."""
+        """`_kernel_rows` and `_tree`, packed: only loops can read them."""
 
     @property
     def _packed_firsts(self) -> tuple[LimbRows, Tree]:
-        """The same for the closest limb alone: limbs that equal an earlier one may be in no layer."""
+        """`_packed` for the closest limb alone: limbs that equal an earlier one may be in no layer."""
 
 
 class RayRequest:
-    """Rays to be cast, and what they may hit. Their copies hold no numbers until a loop has made them."""
+    """Rays to be cast, and the limbs they may hit. Copies of the rays are uninitialised until a loop fills them."""
 
     _copies: Float64Array | None = None
     _batch: RayBatch | None = None
@@ -102,7 +102,7 @@ class RayRequest:
         self.options: RayOptions = (is_segment, distance, layers, ignored, validate.policy(inside))
 
     def of_rows(self, rows: Int64Array, radius: Float64Array) -> RayRequest:
-        """Some of the rays, each as thick as given, (rows,); (0,) if none is thick."""
+        """Some of the rays, with these radii (rows,), or (0,) if none is thick."""
         is_segment, distance, mask, ignored, policy = self.options
         taken, filters = copy(self), (some_rows(mask, rows), some_rows(ignored, rows))
         taken.first, taken.second, taken._copies, taken._batch = self.first[rows], self.second[rows], None, None
@@ -110,9 +110,9 @@ class RayRequest:
         return taken
 
     def new_record(self, more: int = 0) -> Record:
-        """Memory for columns of hits and so many numbers more, and new memory for the copies of the rays.
+        """Memory for columns of hits and `more` numbers, and new memory for the copies of the rays.
 
-        Usually it is one array. Of many rays it is two: a column of hits that is kept does not keep the rays.
+        Few rays share one array. Many have two, so that a column of hits that is kept does not keep the rays alive.
         """
         n = len(self.first)
         own = COPY_ROWS * n if n >= MANY_RAYS and more == 0 else 0
@@ -139,7 +139,7 @@ class RayRequest:
 
     @property
     def batch(self) -> RayBatch:
-        """The same for kernels, copied."""
+        """The rays for kernels, in the memory of `copies`, and their filters."""
         if self._batch is None:
             self._batch = batch_in(self.copies, len(self.first), self.options, self.radius)
         return self._batch
@@ -156,7 +156,7 @@ class RayRequest:
         return status
 
     def raise_invalid(self) -> NoReturn:
-        """Raise the ValueError that names what is wrong with the rays, and in which row first."""
+        """Raise the ValueError that names the defect of the rays and the first bad row."""
         first, second = ("starts", "ends") if self.options[0] else ("origins", "directions")
         validate.vectors(self.first, first)
         (validate.vectors if self.options[0] else _directions)(self.second, second, len(self.first))
@@ -169,7 +169,7 @@ def some_rows(column: NDArray[Scalar], rows: slice | Int64Array) -> NDArray[Scal
 
 
 def as_pairs(first: ArrayLike, second: ArrayLike, names: tuple[str, str]) -> tuple[Float64Array, Float64Array]:
-    """Two arrays of `validate.as_vectors`, row by row; one row of either stands for as many as the other has."""
+    """Two arrays of `validate.as_vectors` with equally many rows; one row of either is repeated for the other."""
     if ARE_VECTORS(first, second):
         return first, second  # type: ignore[return-value]
     one, other = validate.as_vectors(first, names[0]), validate.as_vectors(second, names[1])
@@ -239,7 +239,7 @@ def ray_request(
 
 
 PointRequest: TypeAlias = tuple[Float64Array, PointFilters, int | None]
-"""Points, not yet checked, possibly in the caller's memory; what they may be in; and `threads`."""
+"""Points, not yet checked, possibly in the caller's memory; filters of limbs; and `threads`."""
 
 ANY_LIMB = PointFilters(validate.EVERY_LAYER, validate.IGNORE_NONE)
 
@@ -261,7 +261,7 @@ def point_request(
 
 
 def take_rays(batch: RayBatch, rows: slice | Int64Array) -> RayBatch:
-    """A batch of the given rays of another; its mask and ignored characters are not reduced."""
+    """The given rays of a batch; mask and ignored characters stay those of the whole batch."""
     rays = batch.rays
     distance, radius = some_rows(rays.distance, rows), some_rows(rays.radius, rows)
     return batch._replace(rays=Rays(rays.origin[rows], rays.second[rows], rays.is_segment, distance, radius))
@@ -273,7 +273,7 @@ def batch_rows(batch: RayBatch, rows: slice | Int64Array) -> RayBatch:
 
 
 def raise_changed(*names: str) -> NoReturn:
-    """Raise the ValueError of arrays in which a loop has read a bad number that is no longer there."""
+    """Raise the ValueError for arrays that changed during a query: the bad number that a loop read is gone."""
     raise ValueError(
         f"{', '.join(names)}: expected numbers that stay unchanged while a query reads them, got others; pass copies"
     )

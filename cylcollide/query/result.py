@@ -1,4 +1,4 @@
-"""What all results have: columns and their completion, rows, times in the past, tables, files."""
+"""The base of all results: columns computed on demand, rows, times in the past, tables, files."""
 
 from __future__ import annotations
 
@@ -27,9 +27,9 @@ T = TypeVar("T")
 
 
 class Field(Generic[T]):
-    """A column of a result, which can be neither set nor written; `_columns` of the result has those that are known.
+    """A read-only column of a result; `_columns` of the result holds those that are already computed.
 
-    `by` names the method of the result that computes it, with others, when the first of them is read.
+    `by` names the method of the result that computes this column, with others, when the first of them is read.
     """
 
     def __init__(self, doc: str, by: str = "") -> None:
@@ -44,7 +44,7 @@ class Field(Generic[T]):
     @overload
     def __get__(self, result: Any, owner: type) -> T: ...
     def __get__(self, result: Any, owner: type) -> Self | T:
-        """The column, computed if it is not known yet."""
+        """The column, computed if it is not yet in `_columns`."""
         if result is None:
             return self
         columns: dict[str, Any] = result._columns
@@ -59,7 +59,7 @@ class Field(Generic[T]):
 
 
 class Computed(Field[T]):
-    """A column that the method of its name computes when it is first read; a decorator."""
+    """Decorate a method: it becomes a column that the method computes when it is first read."""
 
     def __init__(self, compute: Callable[[Any], T]) -> None:
         super().__init__(compute.__doc__ or "")
@@ -72,10 +72,10 @@ class Computed(Field[T]):
 
 
 class TimeColumns(Protocol):
-    """The moments of rays or points in the past."""
+    """The times and ticks of rays or points in the past."""
 
     def take(self, rows: Any) -> TimeColumns:
-        """Those of some rows."""
+        """The times of some rows."""
 
     def _asdict(self) -> dict[str, Any]: ...
 
@@ -89,13 +89,13 @@ class Result(metaclass=Shown):
     __signature__ = NO_CONSTRUCTOR
 
     fields: ClassVar[tuple[str, ...]]
-    """Names of the columns with an entry per row, as tables and files have them."""
+    """Names of the columns with an entry per row, as in tables and files."""
     _what = "hits"  # in messages about rows
     _of_queries: ClassVar[tuple[str, ...]] = ()
     """Names of columns with an entry per query, where rows are compressed."""
     _shape_asked: tuple[int, ...] | None = None
     _columns: dict[str, NDArray[Any]]
-    """Those that are known; `Field` reads and completes them."""
+    """The columns computed so far; `Field` reads them and adds others."""
 
     @abstractmethod
     def __len__(self) -> int: ...
@@ -111,12 +111,12 @@ class Result(metaclass=Shown):
         return (self._count,) if shape is None or prod(shape) != self._count else shape
 
     def _reshaped(self, shape: tuple[int, ...]) -> None:
-        """Note the shape of the query that it answers."""
+        """Set the shape of the query."""
         self._shape_asked = shape
 
     @abstractmethod
     def _summary(self) -> str:
-        """What the result is, in one line."""
+        """A summary of the result in one line."""
 
     def __repr__(self) -> str:
         return tables.as_text(self._summary(), tables.first_rows(self._shown), len(self))
@@ -126,7 +126,7 @@ class Result(metaclass=Shown):
 
     @property
     def _shown(self) -> Columns:
-        """The first rows of the columns that people see first."""
+        """The first rows of the columns that are printed."""
         return {name: getattr(self, name)[: tables.ROWS_SHOWN] for name in tables.first_names(self.fields)}
 
     def __eq__(self, other: object) -> bool:
@@ -189,14 +189,14 @@ class Result(metaclass=Shown):
 
     @abstractmethod
     def _take(self, rows: Int64Array) -> Self:
-        """The given rows, without moments."""
+        """The given rows, without times."""
 
     def __getitem__(self, rows: Any) -> Self:
         """The rows that an index, a slice, a mask or an array of indices chooses."""
         return self._take(chosen_rows(rows, self._count, self._what))
 
     def __iter__(self) -> Iterator[Any]:
-        """One row, or the rows of one ray, after another."""
+        """Iterate over single rows, or over the rows of single rays."""
         return (self[i] for i in range(self._count))
 
 
@@ -242,10 +242,10 @@ class TimedResult(Result):
         return part if self._sample_times is None else part._rewound(self._sample_times.take(chosen), self._present)
 
     def _rewound(self, times: TimeColumns, present: Callable[..., Float64Array] | None) -> Self:
-        """Add the moments of the rows of a query in the past; returns the result.
+        """Add the times of the rows of a query in the past; returns the result.
 
-        `present` finds the present positions of a result, from itself, its positions, the rows of
-        its limbs and their table.
+        `present` computes the present positions of a result, from the result, its positions, the
+        rows of its limbs and their table.
         """
         self._sample_times, self._present = times, present
         return self
@@ -289,12 +289,12 @@ def read_from_file(kind: type[Result], columns: dict[str, NDArray[Any]]) -> Any:
 
 
 def chosen_rows(rows: Any, n: int, what: str) -> Int64Array:
-    """Numbers of those of n rows that an index, a slice, a mask or an array of indices chooses; `what` has rows.
+    """Numbers of the rows, out of n, that an index, a slice, a mask or an array of indices chooses; `what` names them.
 
     Raises
     ------
     IndexError
-        If they are none, out of range, masked, or of more than one dimension.
+        If `rows` is no such choice, out of range, masked, or of more than one dimension.
     """
     if np.ma.isMaskedArray(rows) or (isinstance(rows, list | tuple) and any(map(np.ma.isMaskedArray, rows))):
         raise IndexError(f"{what}: expected indices, a slice or a mask, got masked ones; fill them first")

@@ -1,4 +1,4 @@
-"""Results with a limb, or a hit, in each row: what is known of the limb, and positions and normals on it."""
+"""Results with a limb, or a hit, in each row: labels of the limb, and positions and normals on it."""
 
 from __future__ import annotations
 
@@ -32,7 +32,7 @@ Row_co = TypeVar("Row_co", covariant=True)
 
 
 class HasRows(Protocol[Row_co]):
-    """Results of which an index chooses one row, as plain values."""
+    """Results for which an index returns one row, as plain values."""
 
     @property
     def _kind_of_row(self) -> type[Row_co]:
@@ -62,7 +62,7 @@ class LimbFields(TimedResult):
 
     @cached_property
     def _state_rows(self) -> Int32Array:
-        """Rows of the state, where limbs are numbered otherwise."""
+        """Rows of the state, also where `_limbs` are numbered differently."""
         row = self._limbs._state_row
         return self._row if row is None else gather(row, self._row, NO_LIMB)
 
@@ -126,7 +126,7 @@ class LimbFields(TimedResult):
 
 
 class HitFields(LimbFields):
-    """Results with one hit a row, or a miss."""
+    """Results with one hit or miss per row."""
 
     position = Field[Float64Array](
         "Hit point, or entry into the limb that a policy counts; NaN for a miss; (n, 3).", "_spots"
@@ -151,7 +151,7 @@ class HitFields(LimbFields):
     @overload
     def __getitem__(self, rows: Any) -> Self: ...
     def __getitem__(self, rows: Any) -> Any:
-        """One row, as plain values; of a slice, a mask or an array of indices, a result like this."""
+        """One row, as plain values; for a slice, a mask or an array of indices, a result."""
         kind = getattr(self, "_kind_of_row", None)
         if kind is None or not is_index(rows):
             return super().__getitem__(rows)
@@ -160,7 +160,7 @@ class HitFields(LimbFields):
 
 
 def is_index(rows: Any) -> bool:
-    """Whether it is an integer of any kind, or an array of one without dimensions; a bool is a mask of wrong shape."""
+    """Whether `rows` is an integer of any type, or an integer array without dimensions; a bool is an invalid mask."""
     is_one = isinstance(rows, SupportsIndex) and not isinstance(rows, bool) and getattr(rows, "ndim", 0) == 0
     return is_one and getattr(getattr(rows, "dtype", None), "kind", "i") in "iu"
 
@@ -185,8 +185,8 @@ def surface_at(
 ) -> Surface:
     """Positions and normals where rays cross faces of their limbs, NaN for limb -1.
 
-    `exact` are rows (k,) whose fractions kernels do not decide, and these as double-doubles (k, 2). `leaving` says that
-    the faces are those where the rays leave.
+    `exact`: rows (k,) whose fractions kernels do not decide, and these fractions as double-doubles (k, 2). `leaving`:
+    whether the faces are those where the rays leave.
     """
     table, (rows, ends) = limbs._kernel_rows, exact
     position, normal = memory.rows((len(limb), 3)), memory.rows((len(limb), 3))

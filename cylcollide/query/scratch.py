@@ -21,7 +21,7 @@ _kept = threading.local()
 
 
 def scratch_for_streams(tree: Tree, rays: int) -> StreamScratch:
-    """Buffers of this thread for a chunk of so many rays through this tree."""
+    """Buffers of this thread for a chunk of this many rays through this tree."""
     kept: StreamScratch | None = getattr(_kept, "streams", None)
     if kept is None or len(kept.stream.code) < tree.stack_size or len(kept.key) < rays:
         kept = _kept.streams = make_stream_scratch(tree, STREAM_RAYS, max(rays, RAYS_PER_TASK))
@@ -29,7 +29,7 @@ def scratch_for_streams(tree: Tree, rays: int) -> StreamScratch:
 
 
 def packed_for_streams(tree: Tree, rays: int) -> StreamScratch:
-    """The same, as loops alone can read them: for few rays, reading forty arrays takes as long as ten rays."""
+    """`scratch_for_streams`, packed for loops: without that, reading forty arrays takes as long as ten rays."""
     state = scratch_for_streams(tree, rays)
     if getattr(_kept, "packed_from", None) is not state:
         _kept.packed, _kept.packed_from = pack(state), state
@@ -38,7 +38,7 @@ def packed_for_streams(tree: Tree, rays: int) -> StreamScratch:
 
 
 def scratch_for_recorded() -> RecordedScratch:
-    """Buffers of this thread for rays that are about recorded states, beside those for streams."""
+    """Buffers of this thread for rays against recorded states, in addition to those for streams."""
     kept: RecordedScratch | None = getattr(_kept, "recorded", None)
     if kept is None:
         kept = _kept.recorded = make_recorded_scratch()

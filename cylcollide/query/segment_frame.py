@@ -1,4 +1,4 @@
-"""A ray and one limb in coordinates about the limb, where float64 computes their clearance or their distance."""
+"""A ray and one limb in a frame at the limb, in which float64 computes their clearance or their distance."""
 
 from __future__ import annotations
 
@@ -19,8 +19,8 @@ LARGEST = Fraction(sys.float_info.max)
 class SegmentAboutLimb:
     """The points place + s direction, -before <= s <= behind: the part of a ray that may be nearest to a limb.
 
-    The limb's centre is the origin, and the unit is about its size and distance. So no product overflows, and neither a
-    limb nor a start far away loses digits.
+    The limb's centre is the origin, and the unit is about its size and distance. So no product overflows, and a distant
+    limb or start loses no digits.
     """
 
     place: Vector
@@ -36,7 +36,7 @@ class SegmentAboutLimb:
     closest: float
     """The fraction of the ray at `place`."""
     length: float
-    """The length of the ray's direction, of a segment its own; in the unit of the input."""
+    """The length of the ray's direction, or of the segment; in the unit of the input."""
     limit: float
     """The largest fraction, 1 for a segment."""
 

@@ -51,7 +51,7 @@ SHOWN: Final = (
     *("distance", "entry_distance", "fraction", "entry_fraction", "exit_fraction"),
     *("thickness", "damage", "position", "count"),
 )
-"""The columns that people see first, if a result has them; fractions where it has no distances."""
+"""The columns that are printed, if a result has them; fractions only if it has no distances."""
 
 ROWS_SHOWN = 5
 
@@ -106,13 +106,13 @@ def are_equal(one: Columns, other: Columns) -> bool:
 
 
 def first_names(fields: Collection[str]) -> list[str]:
-    """Names of the columns that people see first."""
+    """Names of the columns that are printed."""
     hidden = "fraction" if {"distance", "entry_distance"} & set(fields) else "nothing"
     return [name for name in SHOWN if name in fields and not name.endswith(hidden)]
 
 
 def first_rows(columns: Columns) -> list[list[str]]:
-    """A head and the first rows, as words."""
+    """A header and the first rows, as text."""
     rows = range(min(map(len, columns.values())))
     return [list(columns), *([_word(name, column[row]) for name, column in columns.items()] for row in rows)]
 
@@ -135,7 +135,7 @@ def as_text(summary: str, rows: list[list[str]], total: int) -> str:
 
 
 def as_html(summary: str, rows: list[list[str]], total: int) -> str:
-    """The same for a notebook."""
+    """A summary and rows as HTML, for a notebook."""
     tags = ["th", *["td"] * (len(rows) - 1)]
     cells = [[f"<{tag}>{escape(word)}</{tag}>" for word in row] for tag, row in zip(tags, rows, strict=True)]
     lines = [f"<tr>{''.join(row)}</tr>" for row in cells]
@@ -156,7 +156,7 @@ def save(path: str | PathLike[str], kind: str, columns: Columns) -> None:
 def load(
     path: str | PathLike[str], kind: str, names: tuple[str, ...], of_queries: tuple[str, ...]
 ) -> dict[str, NDArray[Any]]:
-    """The columns of a result of that kind, which has these at least: with an entry per row, and `of_queries` others.
+    """The columns of a saved result: at least `names`, with an entry per row, and `of_queries`, with one per query.
 
     Raises
     ------
@@ -190,7 +190,7 @@ def load(
 
 
 def _is_sound(name: str, column: NDArray[Any], size: tuple[int, ...], rows: int, queries: int) -> bool:
-    """Whether a column has the type and shape that one of its name and size has, and numbers that it may have."""
+    """Whether a column has the type, the shape and the range of values that its name and size require."""
     kind = TYPES.get(name)
     if kind is None or column.dtype != kind.base or column.shape != (*size, *kind.shape):
         return False

@@ -28,7 +28,7 @@ class Bounded(Solid):
     """A tapered cylinder or an ellipsoid grown by the radius of one ray, as far as float64 bounds its contact.
 
     Its crossing is that of the larger bounds: it begins at the earliest possible contact. A ray that misses the limb's
-    box, grown as well, misses the limb, whatever bounds leave open: so no answer depends on the boxes of a tree.
+    grown box misses the limb, even if bounds leave this open, so that no answer depends on the boxes of a tree.
     """
 
     def __init__(self, rays: Rays, i: int, table: LimbTable, limb: int) -> None:
@@ -47,14 +47,14 @@ class Bounded(Solid):
         """The fraction at which a contact is certain, or inf."""
 
     def bounds(self, ray: RayNumbers) -> Sequence[Bound]:
-        """Those of the box around the grown limb: every traversal finds the limb of a ray that meets it."""
+        """The bounds of the box around the grown limb: every traversal finds the limb for a ray that hits this box."""
         low, high = self.box
         offset, step, begin, (*end, radius) = line_from(ray, low, *high, self.ray.radius)
         sizes = [last - first + 2 * radius for first, last in zip(begin, end, strict=True)]
         return [slab("box", offset[k] + radius, step[k], sizes[k], Face.SIDE, Face.SIDE) for k in range(3)]
 
     def crossing(self, ray: RayNumbers) -> list[Stretch]:
-        """Where the line may be inside, clipped to the ray: an end that is left out is not on it."""
+        """Where the line may be inside, clipped to the ray; an end of None is not on the ray."""
         (first, last), limit = self.span.outer, self.ray.limit
         if not (first <= last and last >= 0.0 and first <= limit and first < inf):
             return []

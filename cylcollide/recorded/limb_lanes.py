@@ -1,6 +1,6 @@
-"""Eight limbs of recorded states side by side, each where its bone was at its own moment.
+"""Eight limbs of recorded states side by side, each placed by its bone at its own moment.
 
-Bit for bit what `limbs.place_by_bone` writes for each of them.
+They are bit-equal to what `limbs.place_by_bone` writes for each.
 """
 
 from typing import NamedTuple
@@ -8,7 +8,7 @@ from typing import NamedTuple
 import numpy as np
 
 from cylcollide._types import Column
-from cylcollide.bones.bone import carried, rotation_of, turn_between, vector_between
+from cylcollide.bones.bone import carried, orientation_between, rotation_of, vector_between
 from cylcollide.kernels.limb_table import Limb, limb_between
 from cylcollide.kernels.traits import WITH_AXES
 from cylcollide.recorded.limbs import BONE_SIZE, TickRows, is_by_ends, model_of
@@ -17,10 +17,10 @@ from cylcollide.runtime.simd import load, load_rows, prefetch
 
 
 class LaneRows(NamedTuple):
-    """A list of limbs: where the numbers of each are."""
+    """A list of limbs: the rows of each limb's numbers."""
 
-    ray: Column[np.int32]  # that each is placed for
-    row: Column[np.int32]  # of its tick
+    ray: Column[np.int32]  # the ray that each is placed for
+    row: Column[np.int32]  # in its tick
     model: Column[np.int32]
     bone: Column[np.int32]
     next_bone: Column[np.int32]  # in the next tick; the first row there for one that stays
@@ -34,7 +34,7 @@ def make_lane_rows(count: int) -> LaneRows:
 
 
 @inlined
-def goes_in_lanes(here: TickRows, row: int) -> bool:
+def fits_lanes(here: TickRows, row: int) -> bool:
     """Whether the limb has no axes of its own, and a bone of an ordinary character, or of a static, carries it."""
     if is_by_ends(here, row) or model_of(here, row)["kind"] in WITH_AXES:
         return False
@@ -43,7 +43,7 @@ def goes_in_lanes(here: TickRows, row: int) -> bool:
 
 @inlined
 def set_lane(lanes: LaneRows, k: int, ray: int, here: TickRows, there: TickRows, row: int, alpha: float) -> None:
-    """Make limb k that of a row of a tick, which an ordinary character's bone carries; and prefetch its numbers."""
+    """Set limb k to a tick's row, which a bone of an ordinary character carries; and prefetch its numbers."""
     character, bone = here.character[here.limb[row]["owner"]], model_of(here, row)["bone"]
     following = character["next_bone"]
     lanes.ray[k], lanes.row[k], lanes.model[k] = ray, row, here.limb[row]["model"]
@@ -56,7 +56,7 @@ def set_lane(lanes: LaneRows, k: int, ray: int, here: TickRows, there: TickRows,
 
 @inlined
 def copy_lane(lanes: LaneRows, source: int, k: int) -> None:
-    """Make limb k the same as another one."""
+    """Copy another limb to limb k."""
     lanes.ray[k], lanes.row[k] = lanes.ray[source], lanes.row[source]
     lanes.model[k], lanes.bone[k] = lanes.model[source], lanes.bone[source]
     lanes.next_bone[k], lanes.alpha[k] = lanes.next_bone[source], lanes.alpha[source]
@@ -64,12 +64,12 @@ def copy_lane(lanes: LaneRows, source: int, k: int) -> None:
 
 @inlined
 def limbs_at_moments(here: TickRows, there: TickRows, shape: int, lanes: LaneRows, first: int) -> Limb:
-    """Limbs `first` to `first + 7`, of one shape, which is no box."""
+    """Limbs `first` to `first + 7`, of one shape other than a box."""
     alpha = load(lanes.alpha, first)
     x, y, z, a, b, c, d, m = load_rows(here.bones, lanes.bone, first, 0)
     u, v, w, e, f, g, h, n = load_rows(there.bones, lanes.next_bone, first, 0)
     origin = vector_between((x, y, z), (u, v, w), alpha)
-    rotation = rotation_of(turn_between((a, b, c, d), m, (e, f, g, h), n, alpha))
+    rotation = rotation_of(orientation_between((a, b, c, d), m, (e, f, g, h), n, alpha))
     x1, y1, z1, x2, y2, z2, radius, radius2 = load_rows(here.numbers, lanes.model, first, 0)
     p1, p2 = carried(rotation, origin, (x1, y1, z1)), carried(rotation, origin, (x2, y2, z2))
     return limb_between(shape, p1, p2, radius, radius2)

@@ -1,6 +1,6 @@
-"""Recorded states as loops read them, and their limbs where they were at a moment.
+"""Recorded states as loops read them, and their limbs placed at a moment.
 
-The arrays of a tick are read by their addresses, so that one loop goes over rays of all ticks.
+The arrays of a tick are read through their addresses, so that one loop serves the rays of all ticks.
 """
 
 from typing import Any, NamedTuple
@@ -8,7 +8,7 @@ from typing import Any, NamedTuple
 import numpy as np
 
 from cylcollide._types import Column, Float64Array, Int8Array, Quaternions, Rows, Vectors
-from cylcollide.bones.bone import Quaternion, carried, rotation_of, turn_between, vector_between
+from cylcollide.bones.bone import Quaternion, carried, orientation_between, rotation_of, vector_between
 from cylcollide.bones.rig_rows import ORIGIN, is_placed
 from cylcollide.constants import SMALLEST_SIZE
 from cylcollide.kernels.double_double import Vector
@@ -26,24 +26,24 @@ from cylcollide.runtime.memory import Records, entries_at
 COLUMNS = 21
 
 LIMB_FIELDS = np.dtype([("model", np.int32), ("owner", np.int32)])
-"""Of a row of a tick: its limb among the bare ones, those of all rigs and the statics; its owner, by place, or -1."""
+"""A row of a tick: its model, among bare limbs, limbs of all rigs and statics; its owner, an index or -1."""
 
 CHARACTER_FIELDS = np.dtype([(name, np.int64) for name in (
     "id", "layers", "first_row", "rows", "first_bone", "first_box", "next_row", "next_bone", "is_ordinary",
 )])  # fmt: skip
-"""Of a posed character, or of a static, which has id -1 and stays. `next_row` and `next_bone` begin it in the next
-tick, -1 if it stays until then. An ordinary character has no number so large, and no axis so short, that it might be
-none between two ticks. The row of a character's box in its tick is its model's plus `first_box`."""
+"""A posed character, or a static, which has id -1 and stays. `next_row` and `next_bone` are its first rows in the next
+tick, -1 if it stays until then. An ordinary character has no number so large, and no axis so short, that its limbs may
+be invalid between two ticks. The row of a character's box in its tick is its model's plus `first_box`."""
 
 MODEL_FIELDS = np.dtype([(name, np.int64) for name in (
     "kind", "kernel_shape", "bone", "box", "mask", "label", "needs_axis",
 )])  # fmt: skip
-"""Of a model: its `Shape`, the one whose kernels apply, bone, row of boxes and layers, the character that a bare limb
-is labelled with, and whether its ends must differ."""
+"""A model: its `Shape`, the `Shape` whose kernels apply, its bone, row of boxes and layers, the character label of a
+bare limb, and whether its ends must differ."""
 NUMBERS_SIZE, BONE_SIZE = 8, 8
-"""Of a model: ends in the frame of its bone, radii. Of a bone: eight numbers are a line of the cache."""
+"""Numbers of a model: ends in the frame of its bone, and radii. Numbers of a bone: eight fill a cache line."""
 PER_LENGTH = 7
-"""Of a bone: one over the length of its quaternion."""
+"""Column of a bone's numbers: one over the length of its quaternion."""
 OWN_LAYERS = -1
 """`layers` of a character whose limbs have the layers of its rig."""
 
@@ -71,7 +71,7 @@ class TickRows(NamedTuple):
 
 @inlined
 def tick_rows(recorded: Recorded, t: int) -> TickRows:
-    """The arrays of the tick at place t."""
+    """The arrays of the tick with index t."""
     a = recorded.address
     return TickRows(
         entries_at(LIMB_FIELDS, a[t, ROW], a[t, ROWS]),
@@ -88,13 +88,13 @@ def tick_rows(recorded: Recorded, t: int) -> TickRows:
 
 @inlined
 def ticks_around(recorded: Recorded, t: int) -> tuple[TickRows, TickRows]:
-    """The tick at place t and the next one; the last one twice."""
+    """The tick with index t and the next one; the last one twice."""
     return tick_rows(recorded, t), tick_rows(recorded, min(t + 1, recorded.address.shape[0] - 1))
 
 
 @inlined
 def is_by_ends(here: TickRows, row: int) -> bool:
-    """Whether the ends of a limb were recorded, and not its bone, as in the first rows."""
+    """Whether the ends of a limb were recorded instead of its bone; such limbs are in the first rows."""
     return 3 * row < here.p1.size
 
 
@@ -112,32 +112,32 @@ def triple(numbers: Float64Array, i: int) -> Vector:
 
 @inlined
 def bone_position(bones: Float64Array, i: int) -> Vector:
-    """Where a bone is."""
+    """The position of a bone."""
     return bones[i, 0], bones[i, 1], bones[i, 2]
 
 
 @inlined
-def bone_turn(bones: Float64Array, i: int) -> Quaternion:
-    """How a bone is turned; of any length but 0."""
+def bone_orientation(bones: Float64Array, i: int) -> Quaternion:
+    """The orientation of a bone; of any length but 0."""
     return bones[i, 3], bones[i, 4], bones[i, 5], bones[i, 6]
 
 
 @inlined
 def bone_between(here: TickRows, a: int, there: TickRows, b: int, alpha: float) -> tuple[Vector, Quaternion]:
-    """Where a bone is and how it is turned, between two ticks; b is -1 where it stays."""
-    position, turn = bone_position(here.bones, a), bone_turn(here.bones, a)
+    """Position and orientation of a bone between two ticks; b is -1 if it stays."""
+    position, turn = bone_position(here.bones, a), bone_orientation(here.bones, a)
     if b < 0:
         return position, turn
     per_a, per_b = here.bones[a, PER_LENGTH], there.bones[b, PER_LENGTH]
     return (
         vector_between(position, bone_position(there.bones, b), alpha),
-        turn_between(turn, per_a, bone_turn(there.bones, b), per_b, alpha),
+        orientation_between(turn, per_a, bone_orientation(there.bones, b), per_b, alpha),
     )
 
 
 @inlined
 def end_between(here: Float64Array, a: int, there: Float64Array, b: int, alpha: float) -> Vector:
-    """An end of a limb between two recorded ones; b is -1 where it stays."""
+    """An end of a limb between two recorded ones; b is -1 if it stays."""
     p = triple(here, a)
     return vector_between(p, triple(there, b), alpha) if b >= 0 else p
 
@@ -151,7 +151,7 @@ def local_ends(here: TickRows, model: int) -> tuple[Vector, Vector]:
 
 @compiled
 def bones_of(here: TickRows, there: TickRows, row: int, alpha: float) -> tuple[int, int, bool]:
-    """The bone of a row in its tick and in the next one, -1 where it stays; and `character_is_placed`."""
+    """The bone of a row in its tick and in the next one, -1 if it stays; and `character_is_placed`."""
     character, j = here.character[here.limb[row]["owner"]], model_of(here, row)["bone"]
     valid = character["is_ordinary"] != 0 or character_is_placed(here, there, character, alpha)
     following = character["next_bone"] + j if character["next_bone"] >= 0 and valid else -1
@@ -160,7 +160,7 @@ def bones_of(here: TickRows, there: TickRows, row: int, alpha: float) -> tuple[i
 
 @compiled
 def character_is_placed(here: TickRows, there: TickRows, character: Any, alpha: float) -> bool:
-    """Whether all limbs of a character with bones in range are so at a moment, and no axis is too short."""
+    """Whether all limbs of a character with its bones in range are in range at a moment, and no axis is too short."""
     bone, following, first = character["first_bone"], character["next_bone"], character["first_row"]
     for row in range(first, first + character["rows"]):
         j, model = model_of(here, row)["bone"], here.limb[row]["model"]
@@ -183,7 +183,7 @@ def next_row(here: TickRows, row: int) -> int:
 
 @inlined
 def box_of(here: TickRows, row: int) -> int:
-    """The row of a box in the axes of its tick, whose limbs were recorded by their ends."""
+    """The row of a box in the `axes` of its tick, for limbs recorded by their ends."""
     owner = here.limb[row]["owner"]
     return int(model_of(here, row)["box"] + (here.character[owner]["first_box"] if owner >= 0 else 0))
 
@@ -192,7 +192,7 @@ def box_of(here: TickRows, row: int) -> int:
 def place_by_ends(
     here: TickRows, there: TickRows, row: int, alpha: float, rows: Float64Array, shape: Int8Array, k: int
 ) -> bool:
-    """Write limb k, whose ends were recorded, and return whether it has the axis it needs; if not, as at its tick."""
+    """Write limb k, recorded by its ends; if it lacks the axis it needs, write it as at its tick and return False."""
     model, far, numbers = model_of(here, row), next_row(here, row), rows[k]
     a, b = end_between(here.p1, row, there.p1, far, alpha), end_between(here.p2, row, there.p2, far, alpha)
     axis = largest_component(subtract(b, a))
@@ -211,7 +211,7 @@ def place_by_ends(
 def place_by_bone(
     here: TickRows, there: TickRows, row: int, alpha: float, rows: Float64Array, shape: Int8Array, k: int
 ) -> bool:
-    """Write limb k, which a bone carries, and return whether its character is in range; if not, as at its tick."""
+    """Write limb k, carried by a bone; if its character is out of range, write it as at its tick and return False."""
     model, numbers = model_of(here, row), rows[k]
     bone, following, valid = bones_of(here, there, row, alpha)
     origin, turn = bone_between(here, bone, there, following, alpha)
@@ -229,7 +229,7 @@ def place_by_bone(
 
 @inlined
 def write_placed(here: TickRows, row: int, a: Vector, b: Vector, numbers: Float64Array) -> int:
-    """Write the row of kernels of a limb from a to b, in which its axes, if any, are already; the kernels' shape."""
+    """Write the kernel row of a limb from a to b, which already has its axes, if any; returns the kernels' Shape."""
     model, axes = here.limb[row]["model"], numbers[BOX_AXES : BOX_AXES + 12]
     kind, radius, radius2 = here.model[model]["kind"], here.numbers[model, 6], here.numbers[model, 7]
     return write_row(numbers, kind, a, b, radius, radius2, axes)
@@ -239,7 +239,7 @@ def write_placed(here: TickRows, row: int, a: Vector, b: Vector, numbers: Float6
 def place_one(
     here: TickRows, there: TickRows, row: int, alpha: float, rows: Float64Array, shape: Int8Array, k: int
 ) -> bool:
-    """Write limb k, a row of a tick, and return whether it is a limb at this moment; if not, as at its tick."""
+    """Write limb k, a row of a tick; if it is invalid at this moment, write it as at its tick and return False."""
     if is_by_ends(here, row):
         return place_by_ends(here, there, row, alpha, rows, shape, k)
     return place_by_bone(here, there, row, alpha, rows, shape, k)
@@ -270,10 +270,10 @@ def place_recorded(
     row: Column[np.int32],
     placed: LimbRows,
 ) -> None:
-    """Write limbs where they were at n moments; a limb that cannot be placed at its moment gets no layers.
+    """Write limbs at n moments; a limb that cannot be placed at its moment gets no layers.
 
-    Of each moment are given the place of its tick, and how far it has come to the next one, 0 to 1; and its limbs, as
-    rows of its tick: compressed rows, (n + 1,) and (limbs,).
+    A moment has the index of its tick, and alpha, the share of the way to the next one, 0 to 1. Its limbs are rows of
+    its tick, in compressed rows: `offsets` (n + 1,) and `row` (limbs,).
     """
     for i in range(tick.size):
         if offsets[i] < offsets[i + 1]:
@@ -293,7 +293,7 @@ def place_bones(
     positions: Vectors,
     orientations: Quaternions,
 ) -> None:
-    """Write the bones that carry n limbs, each given as in `place_recorded`: (n, 3), (n, 4); none for recorded ends."""
+    """Write the bones that carry n limbs, each given as in `place_recorded`: (n, 3), (n, 4); not for recorded ends."""
     for k in range(row.size):
         here, there = ticks_around(recorded, tick[k])
         if not is_by_ends(here, row[k]):

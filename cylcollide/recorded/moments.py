@@ -1,4 +1,4 @@
-"""For each of many times the last recorded time not after it, and alpha, the share of the way to the next."""
+"""For each of many times, the last recorded time that is not after it, and alpha, the share of the way to the next."""
 
 import numpy as np
 
@@ -9,7 +9,7 @@ from cylcollide.runtime.compile import compiled_loop, inlined
 
 @inlined
 def last_not_after(times: Float64Array, t: float) -> int:
-    """Index of the last of ascending times that is at most t; the first one is."""
+    """Index of the last of ascending times that is at most t; the first one must be."""
     low, high = 0, times.size
     while high - low > 1:
         middle = (low + high) // 2
@@ -31,8 +31,8 @@ def find_moments(
 ) -> int:
     """Write the moments of n finite times; returns how many are before the first recorded one or after the last.
 
-    Written, (n,): the time, clamped to what is kept; the index of the last recorded time that is not after it; alpha to
-    the next one; and whether the time was clamped. Recorded times are ascending.
+    Outputs, (n,): the time, clamped to the recorded range; the index of the last recorded time that is not after it;
+    alpha to the next one; and whether the time was clamped. Recorded times are ascending.
     """
     last, count = times.size - 1, 0
     first, span = times[0], times[last] - times[0]

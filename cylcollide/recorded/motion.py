@@ -1,4 +1,4 @@
-"""How far limbs get from one recorded tick to the next: bounds, by limb."""
+"""Bounds on how far each limb moves from one recorded tick to the next."""
 
 from typing import NamedTuple
 
@@ -12,8 +12,8 @@ from cylcollide.recorded.limbs import (
     PER_LENGTH,
     Recorded,
     TickRows,
+    bone_orientation,
     bone_position,
-    bone_turn,
     box_of,
     is_by_ends,
     local_ends,
@@ -27,22 +27,22 @@ from cylcollide.runtime.simd import square_root
 MARGIN = 1.0 + 2.0**-40
 """Far above the rounding of these bounds."""
 TINY = 1e-300
-"""Stands in for the length 0 of an axis that turns."""
+"""Replaces the length 0 of an axis that turns, as a divisor."""
 
 
 class LimbMotion(NamedTuple):
-    """Bounds for a limb of a tick until the next one, metres. 0 for one that leaves or jumps there."""
+    """Bounds on the motion of a limb until the next tick, metres. 0 for one that leaves or jumps there."""
 
     straight: float
-    """How far the axis gets in the whole tick, at constant speed."""
+    """Distance that the axis moves in the whole tick, at constant speed."""
     turning: float
-    """How far all else gets as the axis turns, at the highest speed."""
+    """Distance that all other points move as the axis turns, at the highest speed."""
     most_turning: float
-    """How far any turn moves a point at most."""
+    """Largest distance that any turn moves a point."""
     jump: float
-    """How far a box gets as the tick ends: where ends are interpolated, its axes change then."""
+    """Distance that a box jumps at the end of the tick: if ends are interpolated, its axes change then."""
     extent: float
-    """The largest coordinate."""
+    """The largest |coordinate|."""
 
 
 @inlined
@@ -75,7 +75,7 @@ def motion_by_ends(here: TickRows, there: TickRows, row: int) -> LimbMotion:
 
 @inlined
 def axes_jump(here: TickRows, a: int, there: TickRows, b: int) -> float:
-    """How far the corners of a box get as its axes change."""
+    """Bound on the distance that the corners of a box jump as its axes change."""
     i, j, jump = 12 * box_of(here, a), 12 * box_of(there, b), 0.0
     for k in range(3):
         before, after = triple(here.axes[i:], k), triple(there.axes[j:], k)
@@ -97,7 +97,7 @@ def motion_by_bone(here: TickRows, there: TickRows, row: int) -> LimbMotion:
         return LimbMotion(0.0, 0.0, 2.0 * size, 0.0, extent)
     b = character["next_bone"] + j
     way = subtract(bone_position(there.bones, b), origin)
-    p, q = bone_turn(here.bones, a), bone_turn(there.bones, b)
+    p, q = bone_orientation(here.bones, a), bone_orientation(there.bones, b)
     m, n = here.bones[a, PER_LENGTH], there.bones[b, PER_LENGTH]
     minus, plus = 0.0, 0.0
     for k in range(4):
@@ -134,7 +134,7 @@ def fill_motions(
     jump: Column[np.float64],
     extent: Column[np.float64],
 ) -> None:
-    """Write the motion of each row of the tick at a place; (rows,)."""
+    """Write the motion of each row of the tick with index `tick`; (rows,)."""
     here, there = ticks_around(recorded, tick)
     for row in range(straight.size):
         one = motion_of(here, there, row)

@@ -1,10 +1,10 @@
-"""The growth of boxes around limbs at two recorded states that makes them hold the limbs at all times in between.
+"""The growth with which boxes around limbs at two recorded states contain the limbs at all times in between.
 
-The corners of the boxes themselves move on straight lines. A point at distance ρ from the origin of its bone, which
-turns by an angle θ, is never farther than ρ (1 - cos ½θ) from the straight way between its two places, and cos ½θ is
-the magnitude of the scalar product of both unit quaternions. Where instead the ends of an axis go straight, the rims
-around them turn: by no more than their radius times 1 / cos ½θ - 1, or times the distance of both unit axes
-(`docs/numerics.md`, "Between two ticks").
+The corners of the boxes themselves move along straight lines. A point at distance ρ from the origin of its bone, which
+turns by an angle θ, is at most ρ (1 - cos ½θ) from the straight line between its two positions, and cos ½θ is the
+magnitude of the scalar product of both unit quaternions. If instead the ends of an axis move straight, the rims around
+them turn: by at most their radius times 1 / cos ½θ - 1, or times the distance of both unit axes (`docs/numerics.md`,
+"Between two ticks").
 """
 
 import numpy as np
@@ -18,7 +18,7 @@ from cylcollide.recorded.limbs import (
     PER_LENGTH,
     Recorded,
     TickRows,
-    bone_turn,
+    bone_orientation,
     box_of,
     is_by_ends,
     model_of,
@@ -30,18 +30,18 @@ from cylcollide.runtime.compile import compiled_loop, inlined
 from cylcollide.runtime.simd import square_root
 
 PAD = 2.0**-40
-"""Relative growth of these boxes: all rounding of places and of interpolation is below 2**-45."""
+"""Relative pad of these boxes: all rounding of positions and of interpolation is below 2**-45."""
 
 
 @compiled_loop
 def fill_bones(positions: Vectors, orientations: Quaternions, bones: Rows[np.float64]) -> None:
-    """Write bones, (n, 3) and (n, 4), into the first n rows of those of a tick."""
+    """Write bones, (n, 3) and (n, 4), into the first n rows of a tick's bones."""
     for i in range(positions.shape[0]):
         for axis in range(3):
             bones[i, axis] = positions[i, axis]
         for axis in range(4):
             bones[i, 3 + axis] = orientations[i, axis]
-        bones[i, PER_LENGTH] = per_length(bone_turn(bones, i))
+        bones[i, PER_LENGTH] = per_length(bone_orientation(bones, i))
 
 
 @compiled_loop
@@ -54,11 +54,11 @@ def fill_growth(
     least: float,
     growth: Column[np.float32],
 ) -> None:
-    """Write by how much the box of each limb grows from the first of two ticks to the second, times a scale; (slots,).
+    """Write the growth of each limb's box from the first of two ticks to the second, times a scale; (slots,).
 
-    Negative for a limb that stays. It is at least `least`, before the scale. Of each model, `span` is how far its axis
-    is from the origin of its bone at most, and `rim` by how much a box around it may change when it is turned about an
-    end. `slot` (rows,): where the growth of each limb is written.
+    It is negative for a limb that stays, else at least `least`, before the scale. Per model, `span` is the largest
+    distance of its axis from the origin of its bone, and `rim` the largest growth of a box around it as it turns about
+    an end. `slot` (rows,): where the growth of each limb is written.
     """
     here, there = tick_rows(recorded, 0), tick_rows(recorded, 1)
     for i in range(slot.size):
@@ -80,7 +80,7 @@ def cosine_of_half(here: TickRows, there: TickRows, owner: int, bone: int) -> fl
     """The cosine of ½θ for the angle by which a bone of a character turns to the next tick; at most 1."""
     character = here.character[owner]
     a, b = character["first_bone"] + bone, character["next_bone"] + bone
-    p, q = bone_turn(here.bones, a), bone_turn(there.bones, b)
+    p, q = bone_orientation(here.bones, a), bone_orientation(there.bones, b)
     m, n = here.bones[a, PER_LENGTH], there.bones[b, PER_LENGTH]
     cosine = (p[0] * m) * (q[0] * n) + (p[1] * m) * (q[1] * n) + (p[2] * m) * (q[2] * n) + (p[3] * m) * (q[3] * n)
     return float(min(abs(cosine), 1.0))
@@ -88,7 +88,7 @@ def cosine_of_half(here: TickRows, there: TickRows, owner: int, bone: int) -> fl
 
 @inlined
 def axes_apart(here: TickRows, a: int, there: TickRows, b: int) -> float:
-    """The distance between the unit axes of a limb at two ticks; of three axes, the root of the sum over all."""
+    """The distance between the unit axes of a limb at two ticks; for three axes, the root of the sum of squares."""
     if model_of(here, a)["kind"] in WITH_AXES:
         i, j, square = 12 * box_of(here, a), 12 * box_of(there, b), 0.0
         for k in range(9):

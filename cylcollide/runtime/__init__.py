@@ -1,1 +1,1 @@
-"""What compiled loops run on: compiler options, SIMD operations, memory, threads. Independent of rays and limbs."""
+"""Runtime of the compiled loops: marks, levels of machine code, SIMD operations, memory. Independent of limbs."""

@@ -1,7 +1,7 @@
-"""Marks of functions that the build compiles: the rules for all of them.
+"""Decorators that mark functions for the build to compile, and the rules for these functions.
 
 Marked functions are plain Python and can be called as such, with the same results bit for bit. The build (`native/`)
-compiles each loop, with all marked functions that it calls, for every processor level. It reads names of modules as
+compiles each loop, with all marked functions that it calls, for every processor level. Global names of modules become
 constants.
 
 Results are those of IEEE 754 arithmetic in program order (no fast-math, no contraction), and division by zero gives
@@ -23,7 +23,7 @@ Result = TypeVar("Result")
 Given = TypeVar("Given", bound=tuple[Any, ...])
 
 MARKED: dict[Callable[..., Any], str] = {}
-"""All functions that loops may call, and LLVM's word: "alwaysinline", "noinline", "linkonce", or "": LLVM decides."""
+"""All functions that loops may call, and their marks: "alwaysinline", "noinline", "linkonce", or "": LLVM decides."""
 
 
 class Loop(NamedTuple):
@@ -51,7 +51,7 @@ def inlined(function: Function) -> Function:
 
 
 def noinline(function: Function) -> Function:
-    """As `compiled`, but never inlined: for long functions that are called seldom."""
+    """As `compiled`, but never inlined: for long functions that are rarely called."""
     MARKED[function] = "noinline"
     return function
 
@@ -63,7 +63,7 @@ def linkonce(function: Function) -> Function:
 
 
 pack: Callable[[Given], Given] = getattr(MACHINE_CODE, "pack", lambda given: given)
-"""A tuple that many calls of loops pass: machine code reads its arrays once. It stands for the tuple in calls alone."""
+"""Packs a tuple for many calls of loops: machine code reads its arrays once. Only loops take the result."""
 
 
 def loop_name(function: Callable[..., Any]) -> str:
@@ -72,11 +72,11 @@ def loop_name(function: Callable[..., Any]) -> str:
 
 
 def compiled_loop(function: Callable[Parameters, Result], keeps_lock: bool = False) -> Callable[Parameters, Result]:
-    """Mark a function that Python calls: what is returned runs as machine code, if a level with any is in use.
+    """Mark a function that Python calls; returns it as machine code, if a level with machine code is in use.
 
     Its arguments are arrays in C order, numbers, and tuples of these, of the same types in every call; machine code
-    refuses others by a TypeError. It releases the interpreter's lock, unless it keeps it, which is for loops of
-    microseconds: then it is one step for all that runs Python. Plain Python does not warn, as machine code does not.
+    raises TypeError for others. It releases the interpreter's lock, unless `keeps_lock`, which is for loops of
+    microseconds: such a loop is atomic for all Python code. Plain Python does not warn, as machine code does not.
     """
     name = loop_name(function)
     machine_code: Callable[Parameters, Result] | None = getattr(MACHINE_CODE, name.replace(".", "__"), None)

@@ -7,9 +7,9 @@ from numpy.typing import NDArray
 
 
 def distinct_rows(rows: NDArray[Any]) -> tuple[NDArray[np.int64], NDArray[np.int64]]:
-    """Where each distinct row is first, in the order of their numbers; and the number of each row among these.
+    """Index of the first of each distinct row, in lexicographic order, and the place of each row in this order.
 
-    `numpy.unique` with an axis compares structured entries, and discards what a handler of a signal raises meanwhile.
+    `numpy.unique` with an axis compares structured entries, and discards exceptions of signal handlers meanwhile.
     """
     order = np.lexsort(rows.T[::-1])
     ascending, is_new = rows[order], np.ones(len(rows), np.bool_)

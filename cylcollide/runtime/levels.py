@@ -1,4 +1,4 @@
-"""Which machine code is used: that of the best level that is installed and that this processor has, else none.
+"""Chooses the machine code: that of the best installed level that this processor has, else none.
 
 It is chosen once, when the package is imported. Without it, the same functions run as plain Python, with the same
 results bit for bit.
@@ -20,7 +20,7 @@ PLAIN = "plain"
 ROOT = Path(__file__).parents[2]
 """The folder that holds the package."""
 FREE_THREADED = not any(suffix.startswith((".abi3", ".pyd")) for suffix in EXTENSION_SUFFIXES)
-"""Whether this Python loads no extension modules in the stable interface."""
+"""Whether this Python cannot load extension modules of the stable ABI."""
 
 REMEDY = "pip install a wheel for this machine, or `pip install .` in a clone of the repository, which builds one"
 
@@ -40,7 +40,7 @@ def machine() -> str:
 
 
 def known() -> tuple[str, ...]:
-    """The levels that there are for this machine, best first."""
+    """The levels defined for this machine, best first."""
     return X86_LEVELS if machine() == "x86_64" else (machine(),)
 
 
@@ -65,7 +65,7 @@ def usable() -> list[str]:
 
 def digest_of_files(names: list[str]) -> str:
     """A digest of the names and contents of files of the checkout."""
-    from hashlib import blake2b  # noqa: PLC0415  of editable installations alone
+    from hashlib import blake2b  # noqa: PLC0415  for editable installations only
 
     contents = [name.encode() + b"\0" + (ROOT / name).read_bytes() for name in names if (ROOT / name).is_file()]
     return blake2b(b"\0".join(contents), digest_size=16).hexdigest()
@@ -106,7 +106,7 @@ def choose(requested: str | None) -> LevelChoice:
 
 
 def _plain(reason: str, remedy: str) -> LevelChoice:
-    """Plain Python; one warning says so."""
+    """The choice of plain Python, with one warning."""
     slow = "queries run as plain Python, some thousand times slower"
     warnings.warn(f"cylcollide: {reason}: {slow}; {remedy}", RuntimeWarning, stacklevel=2)
     return LevelChoice(PLAIN, reason)

@@ -29,18 +29,18 @@ LINE = 64
 class Lender:
     """A buffer of bytes that begins at a cache line, and all leases of it.
 
-    A lease is an array that only the lent arrays keep alive, by the buffer protocol. So
-    a weak reference to it tells whether any of them is left. No destructor and no callback tells it: an interrupt that
-    is raised within one is lost. Where arrays are deleted late, memory is reused late.
+    A lease is an array that only the lent arrays keep alive, by the buffer protocol, so that a weak reference to it
+    shows whether any of them is left. Destructors and callbacks are not used: an interrupt that is raised within one
+    is lost. Where arrays are deleted late, memory is reused late.
     """
 
     def __init__(self, size: int, is_read_only: bool = False) -> None:
         self.buffer = aligned((size,), np.uint8, np.empty)  # pages that are not touched take no memory
-        """For the owner; arrays of it are no leases."""
+        """For the owner, whose views of it are no leases."""
         self._is_read_only, self._leases = is_read_only, deque[ReferenceType[NDArray[np.uint8]]]()
 
     def lend(self) -> NDArray[np.uint8]:
-        """The buffer as an array with a lease of its own, which is known before anything can be read."""
+        """The buffer as an array with its own lease, which is recorded before the array can be used."""
         lease: Any = self.buffer.view()
         self._leases.append(ref(lease))
         lent = memoryview(lease)
@@ -48,7 +48,7 @@ class Lender:
 
     @property
     def is_free(self) -> bool:
-        """Whether no array that was lent, and no view of one, is left. One thread at a time may ask."""
+        """Whether no lent array, and no view of one, is left. Only one thread at a time may read this."""
         while self._leases and self._leases[0]() is None:
             self._leases.popleft()
         return not self._leases
@@ -61,7 +61,7 @@ _pool: dict[int, deque[Lender]] = {}
 def acquire(size: int) -> NDArray[np.uint8]:
     """An uninitialised array of at least `size` bytes from the pool, to be passed to ``np.ndarray(buffer=...)``.
 
-    A full pool forgets all its buffers: the system gets them back when nothing uses them.
+    A full pool drops all its buffers: each returns to the system when it is no longer in use.
     """
     capacity = 1 << size.bit_length()
     lenders = _pool.setdefault(capacity, deque())
@@ -90,41 +90,41 @@ def rows(shape: tuple[int, ...], kind: np.dtype[Any] = FLOAT64) -> NDArray[Any]:
 
 
 def copies_of(vector: NDArray[Any], n: int) -> NDArray[Any]:
-    """So many copies of one vector (1, 3); column by column takes a third of the time of `np.repeat`."""
+    """Copies of one vector (1, 3), (n, 3); column by column takes a third of the time of `np.repeat`."""
     copies = rows((n, 3))
     copies[:, 0], copies[:, 1], copies[:, 2] = vector[0]
     return copies
 
 
 def column(n: int, kind: np.dtype[Any] = FLOAT64) -> NDArray[Any]:
-    """The same with n entries; for few of them in half the time."""
+    """An uninitialised array (n,), as `rows`; few entries take half the time."""
     return np.empty(n, kind) if n < 1024 else rows((n,), kind)
 
 
 def aligned(shape: tuple[int, ...], kind: DTypeLike, allocate: Callable[..., NDArray[Any]] = np.zeros) -> NDArray[Any]:
-    """An array that begins at a cache line, of zeros or as `np.empty` gives it; not pooled.
+    """An array that begins at a cache line, of zeros or from `np.empty`; not pooled.
 
-    A row of eight float64 lies within one line then.
+    Each row of eight float64 then lies within one line.
     """
     memory = allocate(prod(shape) * np.dtype(kind).itemsize + LINE, np.uint8)
     return np.ndarray(shape, kind, memory, -memory.__array_interface__["data"][0] % LINE)
 
 
 def frozen(column: NDArray[Scalar]) -> NDArray[Scalar]:
-    """The same array, which from now on cannot be written: loops index by limbs and faces without a check."""
+    """The same array, made read-only: loops index by limbs and faces without a check of bounds."""
     column.setflags(False)  # type: ignore[call-arg]  # write=False takes thrice as long, and is half of `hits.limb`
     return column
 
 
 def address_of(array: NDArray[Any]) -> int:
-    """Where the numbers of an array in C order begin; an address is no reference."""
+    """Address of the first number of an array in C order; it does not keep the array alive."""
     if not array.flags.c_contiguous:
         raise TypeError(f"expected an array in C order, got strides {array.strides} for shape {array.shape}")
     return array.ctypes.data
 
 
 def entries_at(kind: type[Scalar] | np.dtype[Scalar], address: int, count: int) -> NDArray[Scalar]:
-    """So many numbers or records at an address: how one loop reads the arrays of as many states as were recorded.
+    """`count` numbers or records at an address: a loop reads the arrays of any number of recorded states this way.
 
     Loops read a field of a record by its name: `limbs[k]["model"]`.
     """

@@ -2,7 +2,7 @@
 
 The bodies here define the result, and run as plain Python, where eight numbers are an array of eight. In compiled
 functions each operation becomes one or two of LLVM's instructions (`native/emitters.py`), which become one of AVX-512,
-two of AVX, four of SSE or NEON, whatever the processor has. Lanes hold float64 or float32, and add, subtract, multiply,
+two of AVX, four of SSE or NEON, by level of processor. Lanes hold float64 or float32, and add, subtract, multiply,
 divide, compare and negate as numbers do; truths have `&` and `|`.
 
 Operations on vectors of eight also take single numbers, with bit-equal results, so that a kernel is written once.
@@ -110,7 +110,7 @@ def movemask(truth: Truth) -> int:
 
 
 def first_least(numbers: Real) -> int:
-    """Index of the first of eight numbers that no other is below; none is NaN."""
+    """Index of the first minimum of eight numbers, none of them NaN."""
     return int(np.argmin(numbers))
 
 
@@ -168,8 +168,8 @@ def store_rows(matrix: Array, first: int, column: int, columns: tuple[Real, ...]
 def append_where(array: Rows, offset: int, rows: Rows, first: int, truth: Truth) -> int:
     """Write those of the eight entries `rows[first]` and following whose truth holds, packed; returns their number.
 
-    The rest of the eight entries from `offset` on is 0 then, unchanged, or any of the eight: what is read from a list
-    of row numbers is always a valid one. Both arrays hold int32.
+    The rest of the eight entries from `offset` on becomes 0, any of the eight, or stays unchanged: a list of row
+    numbers always holds valid ones. Both arrays hold int32.
     """
     chosen = rows.reshape(-1)[first : first + LANES][np.asarray(truth)]
     array.reshape(-1)[offset : offset + len(chosen)] = chosen

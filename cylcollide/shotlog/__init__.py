@@ -1,1 +1,1 @@
-"""Judged shots in a file: written while a match goes on, read and judged again afterwards."""
+"""Judged shots in a file: written during a match, read and judged again afterwards."""

@@ -1,4 +1,4 @@
-"""The command ``cylcollide rejudge``: judges a log again and says whether all is identical."""
+"""The command ``cylcollide rejudge``: judges a log again and reports whether all is identical."""
 
 import json
 import sqlite3

@@ -1,4 +1,4 @@
-"""The contents of a log: tables, the chain of digests over its pages, and rigs, policies and limbs, each once."""
+"""The contents of a log: tables, the chain of digests over its pages, and each rig, policy and set of limbs once."""
 
 import json
 from hashlib import blake2b
@@ -19,7 +19,7 @@ APPLICATION_ID = 0x63796C73
 """In the header of the file: "cyls"."""
 FORMAT, VERSION = "cylcollide shots", 1
 PAGE_SIZE = 2048
-"""Of SQLite, in bytes: a page of ours ends in the middle of one of these."""
+"""SQLite's page size in bytes; a page of a log may end in the middle of one."""
 
 TABLES = """
 CREATE TABLE about (content TEXT NOT NULL);
@@ -39,7 +39,7 @@ COLUMNS = "place, tick, time, shots, state, objects, content, chain"
 
 
 def digest_of(*parts: bytes) -> bytes:
-    """The digest of some bytes, one part after another."""
+    """The digest of a sequence of byte strings."""
     state = blake2b(digest_size=DIGEST_SIZE)
     for part in parts:
         state.update(len(part).to_bytes(8, "little"))
@@ -53,7 +53,7 @@ def first_link(about: str) -> bytes:
 
 
 def next_link(chain: bytes, row: tuple[Any, ...]) -> bytes:
-    """The chain up to and with a row: place, tick, time, shots, state, objects, content."""
+    """The chain up to and including a row: place, tick, time, shots, state, objects, content."""
     return digest_of(chain, json.dumps(row[:-1]).encode(), row[-1])
 
 
@@ -68,7 +68,7 @@ def content_of(kept: Kept) -> tuple[str, bytes]:
 
 
 def object_of(kind: str, content: bytes) -> Kept:
-    """The object whose content this is; ValueError if it is none."""
+    """The object made from this content; ValueError if it is not valid."""
     if kind == "rig":
         return Rig(*rig_files.read(content))
     if kind == "policy":
@@ -80,7 +80,7 @@ def object_of(kind: str, content: bytes) -> Kept:
 
 
 class NewContents:
-    """Digests of objects, and the contents of those that are new since they were last taken."""
+    """Digests of objects, and the contents of those that are new since the last `take`."""
 
     def __init__(self) -> None:
         self._of_policy: dict[Policy, str] = {}
@@ -88,11 +88,11 @@ class NewContents:
         self._new: list[tuple[str, str, bytes]] = []
 
     def digest(self, kept: Kept) -> str:
-        """The digest of an object, in hexadecimal; its content becomes new if it was not seen before.
+        """The digest of an object, in hexadecimal; its content is added if it is new.
 
-        Rigs and limbs keep theirs: a log keeps none of them.
+        Rigs and limbs store their digests themselves, so a log does not keep them alive.
         """
-        if isinstance(kept, Policy):  # equal ones may be made for every shot
+        if isinstance(kept, Policy):  # a program may make equal ones for every shot
             found = self._of_policy.get(kept)
             return found if found is not None else self._of_policy.setdefault(kept, self._add(kept))
         digest: str | None = vars(kept).get("_digest")
@@ -107,13 +107,13 @@ class NewContents:
         return digest
 
     def take(self) -> list[tuple[str, str, bytes]]:
-        """Digest, kind and content of all that are new; none is new any more."""
+        """Digest, kind and content of all new objects, which are not new from then on."""
         new, self._new = self._new, []
         return new
 
 
 class KnownContents:
-    """Objects by their digests, made when they are first needed."""
+    """Objects by digest, made on first use."""
 
     def __init__(self, content_by_digest: Any) -> None:
         """`content_by_digest`: a function from a digest to kind and content."""

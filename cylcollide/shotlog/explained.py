@@ -1,4 +1,4 @@
-"""Why a logged shot was judged as it was: the decision in words, and the ray beside the limb that it hit or missed."""
+"""Why a logged shot was judged as it was: the decision in words, and the ray with the limb that it hit or missed."""
 
 from os import PathLike
 from typing import TYPE_CHECKING, Any, NamedTuple
@@ -24,7 +24,7 @@ class ShotExplanation(NamedTuple):
     judged: Judged
     """The shot judged again, one row."""
     why: Explanation | MissExplanation | None
-    """How the ray hits the limb that counts, or misses all; None of thick rays, and if nothing can be hit."""
+    """How the ray hits the limb that counts, or misses all; None for thick rays, and if nothing can be hit."""
 
     def __str__(self) -> str:
         decision = str(self.judged.explain(0)).partition(", ")[2]
@@ -36,13 +36,13 @@ class ShotExplanation(NamedTuple):
 
 
 def explanation_of(judged: Judged, asked: HitWorld | Snapshot | PoseHistory, call: Values, row: int) -> ShotExplanation:
-    """Why this shot was judged so: a row of a call, judged again as `judged`, of what it asked."""
+    """Why a shot was judged as it was: `row` of a call to `asked`; `judged`: the shot judged again."""
     is_past = isinstance(asked, PoseHistory)
     if (is_past and judged.tick[0] < 0) or of_row(call["radius"], row) > 0.0:
         return ShotExplanation(judged, None)
     time = float(judged.time[0]) if is_past else 0.0
     history = asked
-    if not isinstance(history, PoseHistory):  # one of one tick, at time 0
+    if not isinstance(history, PoseHistory):  # a history of one tick, at time 0
         history = PoseHistory(history if isinstance(history, HitWorld) else world_in(HitWorld, history))
         history.record(0.0)
     limbs = history.limbs_at(time)
@@ -56,6 +56,6 @@ def explanation_of(judged: Judged, asked: HitWorld | Snapshot | PoseHistory, cal
 
 
 def of_row(value: Any, row: int) -> Any:
-    """What a row has of a column, or of a number for all."""
+    """The entry of a row in a column, or in a number for all rows."""
     array = None if value is None else np.asarray(value).reshape(-1)
     return None if array is None else array.item(row if len(array) > 1 else 0)

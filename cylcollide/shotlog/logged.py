@@ -32,7 +32,7 @@ from cylcollide.world.snapshot import Snapshot
 Used = TypeVar("Used")
 Progress = Callable[[int, int], None]
 RunSpans = Callable[[Any, list[PageSpan]], Iterable[SpanResult]]
-"""Applies a function to all spans, in whatever processes, and gives the results in their order."""
+"""Applies a function to all spans, in any processes, and returns the results in order."""
 
 
 @dataclass(frozen=True, eq=False)
@@ -48,13 +48,13 @@ class LoggedShot(metaclass=Shown):
     tick: int
     """The last tick before the call; -1 for none."""
     note: Mapping[str, Any] | None
-    """What `ShotLog.note` said about the call."""
+    """The note that `ShotLog.note` added to the call."""
     start: Float64Array
     """Start of the segment, or origin of the ray; (3,)."""
     end: Float64Array
     """End of the segment; of a ray the origin plus the direction; (3,)."""
     time: float | None
-    """The time that was asked for; None for the present, or if a tick was asked for."""
+    """The requested time; None for the present, or if a tick was requested."""
     policy: Policy
     energy: float
     limb: int
@@ -67,7 +67,7 @@ class LoggedShot(metaclass=Shown):
 
 
 class _Calls:
-    """The calls of a span, one after another, each in the state that it was in then."""
+    """The calls of a span, one after another, each with the state at its time."""
 
     def __init__(self, span: PageSpan, calls: Iterator[tuple[int, int, Values, Any]], objects: KnownContents) -> None:
         self.span = span
@@ -82,7 +82,7 @@ class _Calls:
         self._judged: Judged | None = None
 
     def judged(self, shot: int) -> tuple[Judged, Any, Values, int]:
-        """A shot of this call or of a later one, judged again; what it asked, its call, and its row."""
+        """A shot of this call or of a later one, judged again; the object it was made on, its call, and its row."""
         while shot >= self.first + len(self._call["first"]):
             self._next_call()
         if self._judged is None:
@@ -113,7 +113,7 @@ class LoggedShots(metaclass=Shown):
         self._times: Float64Array = np.array([page.time for page in whole], np.float64)
         self._objects = KnownContents(self._source.content_of)
         self._calls: _Calls | None = None
-        """Where the last shot was judged again."""
+        """The position of the last shot that was judged again."""
         self._lock = Lock()
 
     def __enter__(self) -> Self:
@@ -146,7 +146,7 @@ class LoggedShots(metaclass=Shown):
 
     @property
     def times(self) -> Float64Array:
-        """Their times."""
+        """Times of the complete ticks."""
         return self._times
 
     def __len__(self) -> int:
@@ -162,7 +162,7 @@ class LoggedShots(metaclass=Shown):
         return self._of_page(place)[range(len(self))[number] - int(self._first[place])]
 
     def _place_of(self, number: int) -> tuple[int, int]:
-        """The page of a shot, and its number in the log."""
+        """The page of a shot, and its number in the log, from 0."""
         if not validate.is_integer(number) or not -len(self) <= int(number) < len(self):
             known = f"{-len(self)} to {len(self) - 1}" if len(self) else "none"
             raise IndexError(f"shot: expected {known}, got {number!r}; the log has {len(self)}")
@@ -178,7 +178,7 @@ class LoggedShots(metaclass=Shown):
         return found
 
     def _of_call(self, call: Values, first: int, place: int) -> list[LoggedShot]:
-        """The shots of a call on a page; the number of the first one."""
+        """The shots of a call on page `place`; `first`: the number of the first one."""
         arguments, before = arguments_of_call(call, self._objects), self._pages[place - 1].tick if place else None
         n, start, tick = len(call["first"]), call["first"], call.get("tick", -1 if before is None else before)
         end = call["second"] if call["segments"] else start + call["second"]
@@ -204,11 +204,11 @@ class LoggedShots(metaclass=Shown):
         return judged
 
     def explain(self, number: int) -> ShotExplanation:
-        """Why a shot was judged so; `print` or `plot` it."""
+        """Why a shot was judged as it was; `print` or `plot` it."""
         return self._again(number, explanation_of)
 
     def _states(self, first: int = 0) -> Iterator[Snapshot]:
-        """The world as it was at each of `ticks`, from the one with this index on."""
+        """The world at each of `ticks`, from index `first` on."""
         wanted = [page.place for page in self._pages if page.tick is not None][first:]
         begin = max(page.place for page in self._pages[: wanted[0] + 1] if page.state != NO_STATE) if wanted else 0
         replay = Replay(self._source.about, self._objects)
@@ -219,14 +219,14 @@ class LoggedShots(metaclass=Shown):
                 yield replay.world.snapshot()
 
     def _again(self, number: int, use: Callable[[Judged, Any, Values, int], Used]) -> Used:
-        """Apply a function to a shot judged again, what it asked, its call, and its row.
+        """Apply a function to a shot judged again, the object it was made on, its call, and its row.
 
-        A later shot of the same span is reached from the last one: a loop over all shots replays the log once.
+        A later shot of the same span continues from the last one, so a loop over all shots replays the log once.
         """
         place, shot = self._place_of(number)
         span = [one for one in self._spans if one.begin <= place][-1]
         with self._lock:
-            calls, self._calls = self._calls, None  # what is interrupted is begun again
+            calls, self._calls = self._calls, None  # after an interrupt the replay begins again
             if calls is None or calls.span is not span or shot < calls.first:
                 calls = _Calls(span, calls_of(self._source, self._objects, span), self._objects)
             used = use(*calls.judged(shot))
@@ -255,12 +255,12 @@ class LoggedShots(metaclass=Shown):
             A second policy to judge by; `result.other` of the returned object has its hits and
             damage.
         run
-            How to distribute spans of the log: an executor's `map`; None: in this process.
+            Distributes spans of the log: an executor's `map`; None: in this process.
         progress
-            A function that gets the number of judged shots and of all.
+            A function that is called with the number of judged shots and of all shots.
         """
-        excuses = self.version != __version__
-        work = partial(judge_span, self._source.file, self._source.is_copy, excuses, policy)
+        allows_differences = self.version != __version__
+        work = partial(judge_span, self._source.file, self._source.is_copy, allows_differences, policy)
         results, done = [], 0
         spans: RunSpans = map if run is None else run
         for result in spans(work, self._spans):
@@ -268,4 +268,4 @@ class LoggedShots(metaclass=Shown):
             done += result.shots
             if progress is not None:
                 progress(done, len(self))
-        return Rejudged(joined(results), len(self.ticks), self.version, not excuses)
+        return Rejudged(joined(results), len(self.ticks), self.version, not allows_differences)

@@ -1,4 +1,4 @@
-"""A page: all that was logged up to one tick, as the bytes of one row of the file; and the same entries again."""
+"""A page: all entries up to one tick, as the bytes of one row of the file; and the entries read from it."""
 
 from collections.abc import Iterable
 from typing import Any
@@ -16,15 +16,15 @@ from cylcollide.shotlog.values import packed, unpacked
 from cylcollide.world.snapshot import Snapshot
 
 Entry = tuple[str, dict[str, Any]]
-"""Name and arguments of what came into effect. "state": a whole state, with the ring of the history."""
+"""Name and arguments of a change or call. "state": a whole state, with the ring of the history."""
 END = "end"
-"""The name of what ends a page: number and time of a tick."""
+"""The name of the entry that ends a page: number and time of a tick."""
 NO_STATE, WORLD_ALONE, WHOLE = 0, 1, 2
-"""What a page may begin with. Reading begins at one of the last two; with WORLD_ALONE the history has no ticks yet."""
+"""What a page may begin with. Reading starts at one of the last two; with WORLD_ALONE the history has no ticks yet."""
 
 
 class _Group:
-    """Poses of characters with equally many bones, each of them once; they are encoded together."""
+    """Poses of characters with the same number of bones, each character once; they are encoded together."""
 
     def __init__(self) -> None:
         self.ids: list[int] = []
@@ -48,13 +48,13 @@ class PageWriter:
         self._groups: list[_Group] = []
         self._open: dict[int, int] = {}
         self._states: dict[int, tuple[Snapshot, int]] = {}
-        """Those that are kept in this page for shots alone, with their numbers."""
+        """The states that this page keeps only for shots, with their numbers."""
         self.shots = 0
-        """How many there are in this page."""
+        """Number of shots in this page."""
 
     @property
     def begins_with(self) -> int:
-        """What the page begins with: a whole state, a state of the world alone, or neither of them."""
+        """What the page begins with: a whole state, a state of the world alone, or neither."""
         name, values = self._entries[0] if self._entries else ("", {})
         return NO_STATE if name != "state" else WHOLE if values["whole"] else WORLD_ALONE
 
@@ -62,7 +62,7 @@ class PageWriter:
         return bool(self._entries)
 
     def add(self, name: str, what: dict[str, Any]) -> None:
-        """Take an entry; its arrays are read when the page is finished, and must not be written any more."""
+        """Add an entry; its arrays are read when the page is finished, and must not be written until then."""
         if name == "state":
             self._add_state(**what)
         elif name == "shots":
@@ -107,7 +107,7 @@ class PageWriter:
         self.shots += len(values["first"])
 
     def finished(self) -> tuple[bytes, list[tuple[str, str, bytes]]]:
-        """The bytes of the page, and the contents that are new in it; the next page begins."""
+        """The bytes of the page and its new contents; begins the next page."""
         groups = []
         for group in self._groups:
             numbers = np.ascontiguousarray(np.concatenate(group.numbers, axis=1))
@@ -124,7 +124,7 @@ class PageWriter:
 
 
 class PageReader:
-    """Turns pages into their entries, one page after another from one that begins anew."""
+    """Turns pages into their entries, one page after another from one that begins with a state."""
 
     def __init__(self, objects: Any) -> None:
         """`objects`: rigs, policies and limbs by their digests."""
@@ -132,7 +132,7 @@ class PageReader:
         self._codec, self._rigs = PoseCodec(), dict[int, Rig]()
 
     def entries(self, page: bytes) -> Iterable[tuple[str, Values]]:
-        """Names and values, in the order of their effect; of "set_poses" the arguments of the call."""
+        """Names and values, in the order of their effect; for "set_poses" the arguments of the call."""
         content = unpacked(page)
         entries: list[tuple[str, Values]] = content["entries"]
         if entries and entries[0][0] == "state":
@@ -161,5 +161,5 @@ class PageReader:
                 yield name, values
 
     def calls(self, page: bytes) -> Iterable[tuple[str, Values]]:
-        """Names and values without the poses: of one page, wherever it is."""
+        """Names and values of any page, without the poses."""
         return ((name, values) for name, values in unpacked(page)["entries"])

@@ -1,8 +1,8 @@
-"""Poses in few bytes, bit by bit: each bone is predicted from its parent and its own last poses.
+"""Lossless compression of poses: each bone is predicted from its parent and its own last poses.
 
-What is kept is by how much each number differs from its prediction, as an integer. The prediction uses IEEE products,
-sums and square roots only, so it has the same bits wherever the poses are read. Numbers that have 24 bits, or are
-multiples of `ROUNDING` (`round_poses`), need fewer bytes.
+The difference of each number from its prediction is kept, as an integer. The prediction uses IEEE products, sums and
+square roots only, so it has the same bits on every machine. Numbers that have 24 bits, or are multiples of `ROUNDING`
+(`round_poses`), need fewer bytes.
 """
 
 import zlib
@@ -18,7 +18,7 @@ from cylcollide.characters.poses import ROUNDING
 from cylcollide.characters.rig import Rig
 
 MOST_UNITS = 2.0**30
-"""Largest multiple of ROUNDING that is kept as such."""
+"""Largest multiple of ROUNDING in the form "rounded"."""
 NUMBERS = 7
 """Numbers per bone: position, orientation."""
 SIGN: dict[Any, Any] = {np.dtype(np.int64): np.int64(2**63 - 1), np.dtype(np.int32): np.int32(2**31 - 1)}
@@ -26,13 +26,13 @@ SIGN: dict[Any, Any] = {np.dtype(np.int64): np.int64(2**63 - 1), np.dtype(np.int
 
 @dataclass(frozen=True)
 class Form:
-    """A form in which numbers are kept: as integers whose differences are small where the numbers are close."""
+    """An encoding of numbers as integers whose differences are small if the numbers are close."""
 
     to_integers: Callable[[Float64Array], NDArray[Any]]
     to_numbers: Callable[[NDArray[Any]], Float64Array]
 
     def keeps(self, numbers: Float64Array) -> bool:
-        """Whether it keeps every bit of these numbers."""
+        """Whether the encoding keeps every bit of these numbers."""
         return bool((self.to_numbers(self.to_integers(numbers)).view(np.int64) == numbers.view(np.int64)).all())
 
 
@@ -55,18 +55,18 @@ FORMS = {
         lambda numbers: _ordinals(numbers.view(np.int64)), lambda integers: _ordinals(integers).view(np.float64)
     ),
 }
-"""Each is tried in this order; the last one takes any numbers."""
+"""They are tried in this order; the last one accepts any numbers."""
 
 
 class PoseCodec:
-    """Turns the poses of one call after another into bytes, or back; both sides see the same calls."""
+    """Turns the poses of one call after another into bytes, or back; both need the same sequence of calls."""
 
     def __init__(self) -> None:
         self._last: dict[int, tuple[Float64Array, Float64Array]] = {}
         """The last two poses of each character: bones relative to their parents, (7, b) each."""
 
     def forget(self, ids: Sequence[int] | None = None) -> None:
-        """Forget the poses of these characters, or of all: the next ones do without."""
+        """Delete the last poses of these characters, or of all: their next poses are predicted without."""
         for one in list(self._last) if ids is None else ids:
             self._last.pop(int(one), None)
 
@@ -83,7 +83,7 @@ class PoseCodec:
         return form, _squeezed(difference)
 
     def decoded(self, form: str, data: bytes, ids: Sequence[int], rigs: Sequence[Rig]) -> Float64Array:
-        """The poses, (7, k, b), that `encoded` made these bytes of."""
+        """The poses, (7, k, b), from bytes that `encoded` returned."""
         parent = np.array([rig.parents for rig in rigs])
         k, b = parent.shape
         difference = _unsqueezed(data, FORMS[form].to_integers(np.zeros(1)).dtype, (NUMBERS, k, b))
@@ -99,7 +99,7 @@ class PoseCodec:
         return numbers
 
     def _local(self, ids: Sequence[int], bones: int) -> tuple[Float64Array, Float64Array]:
-        """The last poses, and those expected now, relative to parents, (7, k, b) each; zeros if there are none."""
+        """The last poses, and the predicted ones, relative to parents, (7, k, b) each; zeros if there are none."""
         none = np.zeros((NUMBERS, bones))
         pairs = [self._last.get(int(one), (none, none)) for one in ids]
         last, before = (np.stack([pair[which] for pair in pairs], axis=1) for which in (0, 1))
@@ -112,7 +112,7 @@ class PoseCodec:
 
 
 def _of_parents(numbers: Float64Array, parent: Int64Array) -> Float64Array:
-    """The bones that bones are fastened to, (7, k, b): the world's frame for roots."""
+    """The parents of bones, (7, k, b): the world's frame for roots."""
     above: Float64Array = np.take_along_axis(numbers, np.maximum(parent, 0)[None], axis=2)
     is_root = parent < 0
     above[:6, is_root], above[6, is_root] = 0.0, 1.0
@@ -126,10 +126,10 @@ def _relative(numbers: Float64Array, above: Float64Array) -> Float64Array:
 
 
 def _predicted(guess: Float64Array, above: Float64Array, numbers: Float64Array) -> Float64Array:
-    """The bones that are expected. `numbers` are those that they turn out to be.
+    """The predicted bones; `numbers`: the true ones.
 
-    Of these only the orientations are read, without the component that is expected to be the largest: that one follows
-    from the others, by the length of 1.
+    Of these only the orientations are read, except the component that is predicted to be the largest, which follows
+    from the others and the unit length.
     """
     turn = _product(above[3:], guess[3:])
     largest = np.abs(turn).argmax(axis=0)[None]
@@ -142,7 +142,7 @@ def _predicted(guess: Float64Array, above: Float64Array, numbers: Float64Array) 
 
 
 def _restored(form: Form, difference: NDArray[Any], guess: Float64Array, above: Float64Array) -> Float64Array:
-    """The bones, (7, n), by how much they differ from what is expected."""
+    """The bones, (7, n), from their differences from the prediction."""
     turn = _finite(_product(above[3:], guess[3:]))
     others = form.to_numbers(form.to_integers(turn) + difference[3:])
     numbers = np.concatenate([np.zeros_like(above[:3]), others])
@@ -151,7 +151,7 @@ def _restored(form: Form, difference: NDArray[Any], guess: Float64Array, above: 
 
 
 def _generations(parent: Int64Array) -> list[tuple[NDArray[Any], ...]]:
-    """Rows and bones (k, b) by how many bones are above: roots first."""
+    """Rows and bones (k, b) by depth in the hierarchy, roots first."""
     depth = np.zeros_like(parent)
     for bone in range(parent.shape[1]):
         above = parent[:, bone]
@@ -160,7 +160,7 @@ def _generations(parent: Int64Array) -> list[tuple[NDArray[Any], ...]]:
 
 
 def _product(a: Float64Array, b: Float64Array) -> Float64Array:
-    """The rotation b followed by a; components first."""
+    """The rotation b followed by a; the first axis has the components."""
     (ax, ay, az, aw), (bx, by, bz, bw) = a, b
     return np.stack([
         (aw * bx + ax * bw) + (ay * bz - az * by),
@@ -171,7 +171,7 @@ def _product(a: Float64Array, b: Float64Array) -> Float64Array:
 
 
 def _turned(q: Float64Array, v: Float64Array) -> Float64Array:
-    """Vectors turned by quaternions; components first."""
+    """Vectors turned by quaternions; the first axis has the components."""
     (qx, qy, qz, qw), (x, y, z) = q, v
     tx, ty, tz = 2.0 * (qy * z - qz * y), 2.0 * (qz * x - qx * z), 2.0 * (qx * y - qy * x)
     return np.stack([
@@ -182,12 +182,12 @@ def _turned(q: Float64Array, v: Float64Array) -> Float64Array:
 
 
 def _finite(numbers: Float64Array) -> Float64Array:
-    """0 in the place of NaN, whose bits differ between processors, and of what is beyond all numbers."""
+    """The numbers with 0 in place of infinity, and of NaN, whose bits differ between processors."""
     return np.where(np.isfinite(numbers), numbers, 0.0)
 
 
 def _squeezed(difference: NDArray[Any]) -> bytes:
-    """Integers, small ones in few bytes: byte by byte of all, compressed by runs and frequencies."""
+    """Integers as bytes, few for small ones: byte planes, compressed by run lengths and Huffman codes."""
     folded = (difference << 1) ^ (difference >> (8 * difference.itemsize - 1))
     planes = folded.reshape(-1).view(np.uint8).reshape(-1, difference.itemsize).T
     squeeze = zlib.compressobj(1, strategy=zlib.Z_RLE)

@@ -1,4 +1,4 @@
-"""Judging a log again: in spans that begin at whole states, each in any process; and the results."""
+"""Judging a log again, in spans that begin at states and can run in any process; and the results."""
 
 from __future__ import annotations
 
@@ -24,14 +24,14 @@ from cylcollide.shotlog.states import Values
 
 @dataclass(frozen=True)
 class PageSpan:
-    """Pages that are judged in one go."""
+    """Consecutive pages that are judged together."""
 
     first: int
     """The page where reading begins."""
     begin: int
-    """The first page whose shots are judged: before it the history gets its ticks."""
+    """The first page whose shots are judged; the pages before it fill the history."""
     end: int
-    """The page behind the last one."""
+    """The page after the last one."""
     shots: int
     """Number of the first shot of page `begin`."""
 
@@ -42,7 +42,7 @@ class Difference(NamedTuple):
     part: str
     """"verdict", "limb", "face", "order" or "numbers": the first of them that differs."""
     shot: int
-    """The shot that differs; of a call of several whose limbs are the same, the first one."""
+    """The shot that differs; if a call has several shots and their limbs are the same, the first one."""
     rays: int
     """Number of rays of the call."""
     tick: int
@@ -76,14 +76,14 @@ class SpanResult(NamedTuple):
     differing: int
     """Calls with any difference."""
     first: Difference | None
-    """The first that the version does not excuse."""
+    """The first difference that the version does not excuse."""
     numbers_differ: int
-    """Calls in which numbers alone differ."""
+    """Calls in which only numbers differ."""
     logged: PolicyTally
     other: PolicyTally
     """The tally by another policy, if one was given."""
     changed: int
-    """Shots for which another limb counts by it, or none."""
+    """Shots for which another limb counts by that policy, or none."""
 
 
 @dataclass(frozen=True)
@@ -108,7 +108,7 @@ class Rejudged(metaclass=Shown):
 
     @property
     def identical(self) -> bool:
-        """Whether verdicts, limbs, faces and orders are the same; with one version also every bit."""
+        """Whether verdicts, limbs, faces and orders are the same; for the same version also every bit."""
         return self.result.first is None
 
     def __str__(self) -> str:
@@ -123,7 +123,7 @@ class Rejudged(metaclass=Shown):
 
 
 def spans_of(pages: Sequence[Page], warm: int) -> list[PageSpan]:
-    """All pages in spans; `warm`: ticks that a history keeps, 0 for none."""
+    """The spans of all pages; `warm`: number of ticks that the history keeps, 0 without one."""
     first_shot = np.concatenate([[0], np.cumsum([page.shots for page in pages])]).tolist()
     starts: list[tuple[int, int]] = []
     for page in pages:
@@ -136,16 +136,20 @@ def spans_of(pages: Sequence[Page], warm: int) -> list[PageSpan]:
     return [PageSpan(first, begin, end, first_shot[begin]) for (first, begin), end in zip(starts, ends, strict=True)]
 
 
-def judge_span(path: Path, is_copy: bool, excuses_numbers: bool, policy: Policy | None, span: PageSpan) -> SpanResult:
+def judge_span(
+    path: Path, is_copy: bool, allows_number_differences: bool, policy: Policy | None, span: PageSpan
+) -> SpanResult:
     """Judge the shots of a span again, in any process."""
     with closing(Source(path, is_copy)) as source:
         objects = KnownContents(source.content_of)
         calls = calls_of(source, objects, span)
-        return joined(_compared(call, asked, objects, shot, excuses_numbers, policy) for shot, _, call, asked in calls)
+        return joined(
+            _compared(call, asked, objects, shot, allows_number_differences, policy) for shot, _, call, asked in calls
+        )
 
 
 def calls_of(source: Source, objects: KnownContents, span: PageSpan) -> Iterator[tuple[int, int, Values, Any]]:
-    """Number of the first shot and page of one call after another; the call, and what it asked, as it was then."""
+    """For each call: number of its first shot, page, the call, and the object it was made on, in its state then."""
     first = span.shots
     for place, calls in Replay(source.about, objects).pages(source, range(span.first, span.end)):
         for call, asked in calls:
@@ -155,13 +159,13 @@ def calls_of(source: Source, objects: KnownContents, span: PageSpan) -> Iterator
 
 
 def _compared(
-    call: Values, asked: Any, objects: Any, number: int, excuses_numbers: bool, policy: Policy | None
+    call: Values, asked: Any, objects: Any, number: int, allows_number_differences: bool, policy: Policy | None
 ) -> SpanResult:
     judged = judged_again(call, asked, objects)
     found, first, numbers_differ = differences(call, judged), None, 0
     named = [part for part in PARTS if part in found]
     if named:
-        if excuses_numbers and named[0] not in SAME_EVERYWHERE:
+        if allows_number_differences and named[0] not in SAME_EVERYWHERE:
             numbers_differ, named = 1, []
         else:
             row = found[named[0]]
@@ -176,14 +180,14 @@ def _compared(
 
 
 def tally_of(judged: Judged) -> PolicyTally:
-    """What shots did."""
+    """The hits and damage of shots."""
     groups, counts = np.unique(judged.hit_group[judged.hit], return_counts=True)
     by_group = dict(zip(map(str, groups.tolist()), counts.tolist(), strict=True))
     return PolicyTally(int(judged.hit.sum()), float(judged.damage.sum()), by_group)
 
 
 def joined(results: Iterable[SpanResult]) -> SpanResult:
-    """The results of several spans, or calls, in their order."""
+    """The sum of the results of several spans or calls, given in order."""
     every = list(results)
     sums = [sum(one[k] for one in every) for k in (0, 1, 2, 4, 7)]  # type: ignore[misc]
     first = next((one.first for one in every if one.first is not None), None)

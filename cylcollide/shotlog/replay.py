@@ -1,4 +1,4 @@
-"""A match from its log: a world and a history that go through the same changes again."""
+"""A match from its log: a world and a history to which the logged changes are applied again."""
 
 from collections.abc import Iterable, Iterator
 from typing import Any
@@ -15,7 +15,7 @@ from cylcollide.world.hit_world import HitWorld
 from cylcollide.world.snapshot import Snapshot
 
 MOST_RINGS = 2 * MOST_LATE
-"""Earlier rings of the history that are kept: a thread may have judged by one while another thread recorded."""
+"""How many rings of the history are kept: a thread may have judged by an earlier one while another thread recorded."""
 
 
 class Replay:
@@ -26,13 +26,13 @@ class Replay:
         self._about, self.objects = about["history"], objects
         self._rings: dict[int, Ring] = {}
         self._early: list[Values] = []
-        """Calls whose tick is not there yet."""
+        """Calls whose tick is not recorded yet."""
         self._is_first = True
 
     def pages(self, source: Source, places: Iterable[int]) -> Iterator[tuple[int, Iterator[tuple[Values, Any]]]]:
-        """Go through pages; yields, of each, the judged calls and what they asked, in the state that it was in then.
+        """Replay pages; yields, for each, the judged calls and the objects they were made on, in their state then.
 
-        What is asked must be asked before the next step.
+        These objects must be used before the next step.
         """
         reader = PageReader(self.objects)
         for place in places:
@@ -53,7 +53,7 @@ class Replay:
                     yield call, asked
 
     def apply(self, name: str, values: Values) -> None:
-        """Let a change come into effect."""
+        """Apply a change."""
         if name == "state":
             if self._is_first or values["whole"]:
                 self._begin(values)
@@ -93,7 +93,7 @@ class Replay:
             self._rings.pop(ring.last - MOST_RINGS, None)
 
     def asked(self, call: Values) -> HitWorld | Snapshot | PoseHistory | None:
-        """What a call asked; None if that is not there yet."""
+        """The object that a call was made on; None if its tick is not recorded yet."""
         if "own_state" in call:
             return state_of(call["own_state"], self.objects)
         if "tick" not in call:

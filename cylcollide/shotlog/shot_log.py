@@ -30,18 +30,18 @@ if TYPE_CHECKING:
 
 WhenFull = Literal["raise", "wait", "drop"]
 STATE_EACH = 600
-"""Ticks from one whole state to the next: judging again may begin at each."""
+"""Ticks from one logged state to the next: judging again may begin at each."""
 MOST_ENTRIES = 256
-"""Entries that may wait for each tick that may."""
+"""Largest number of waiting entries, per tick of the queue."""
 POLL = 0.001
-"""Seconds between two looks whether there is room again."""
+"""Seconds between two checks for room in the queue."""
 
 
 class ShotLog(metaclass=Shown):
     """A log of every judged shot of a world and its history in one SQLite file, to judge them again.
 
     It logs changes of these objects, and their calls of `judge_segments` and `judge_rays`, in the
-    order of effect, until `close`. It does not log copies and snapshots of them. A thread writes; a
+    order of effect, until `close`. It does not log their copies and snapshots. A thread writes; a
     logged call only copies its arrays.
 
     A transaction ends at `history.record`, or at `tick(time)` without a history. Shots after tick k
@@ -94,7 +94,7 @@ class ShotLog(metaclass=Shown):
         if self._queue == 0:
             raise ValueError("queue: expected 1 or more, got 0")
         self._world, self._history, self._process = world, history, os.getpid()
-        self._of_thread, self._lost_track, self._gaps, self._last_time = local(), False, 0, -np.inf
+        self._of_thread, self._needs_state, self._gaps, self._last_time = local(), False, 0, -np.inf
         self._ticks, self._is_open, self._raised = 0, True, False
         self._writer = Writer(path, synchronous, self._about())
         with world._lock():
@@ -104,7 +104,7 @@ class ShotLog(metaclass=Shown):
             world._lock.observers += (self,)
         if history is not None:
             history._recording.observers += (self,)
-        atexit.register(self._writer.finish)  # of a log that nobody closes
+        atexit.register(self._writer.finish)  # for a log that is not closed
 
     def _about(self) -> dict[str, Any]:
         about = {
@@ -122,8 +122,8 @@ class ShotLog(metaclass=Shown):
 
     @staticmethod
     def open(path: str | PathLike[str]) -> LoggedShots:
-        """The shots of a log, read-only; its files are not changed. See `LoggedShots`."""
-        from cylcollide.shotlog.logged import LoggedShots  # noqa: PLC0415  it knows this module
+        """The shots of a log; its files are only read. See `LoggedShots`."""
+        from cylcollide.shotlog.logged import LoggedShots  # noqa: PLC0415  it imports this module
 
         return LoggedShots(path)
 
@@ -150,7 +150,7 @@ class ShotLog(metaclass=Shown):
     def note(self, mapping: Mapping[str, Any]) -> None:
         """Add a note to this thread's next judging call, such as its player; kept as JSON.
 
-        A refused call takes the note, too. ValueError if it is not a mapping, or not JSON.
+        A refused call uses up the note, too. ValueError if it is not a mapping, or not JSON.
         """
         if not isinstance(mapping, Mapping):
             raise ValueError(f"note: expected a mapping, got {type(mapping).__name__}")
@@ -173,7 +173,7 @@ class ShotLog(metaclass=Shown):
                 raise ValueError(f"time: expected more than {self._last_time}, that of the last tick, got {moment}")
             number, self._last_time, self._ticks = self._ticks, moment, self._ticks + 1
             if self._is_open:
-                self._tell("tick", time=moment, number=number)
+                self._record_change("tick", time=moment, number=number)
         return number
 
     def close(self) -> None:
@@ -189,10 +189,10 @@ class ShotLog(metaclass=Shown):
         if self._writer.error is not None and not self._raised:
             raise self._writer.error
 
-    # What the world and the history tell ------------------------------------------------------------------------------
+    # Notifications by world and history -------------------------------------------------------------------------------
 
     def _admit(self, has_shots: bool) -> None:
-        """Refuse what comes next, or wait until there is room for it."""
+        """Before a change or call: raise if the queue is full or the writer failed, or wait until there is room."""
         if has_shots:
             self._of_thread.note, self._of_thread.next = getattr(self._of_thread, "next", None), None
         while self._logs_here:
@@ -218,12 +218,12 @@ class ShotLog(metaclass=Shown):
         writer = self._writer
         return writer.ticks_waiting >= self._queue or len(writer.waiting) >= MOST_ENTRIES * self._queue
 
-    def _tell(self, name: str, **what: Any) -> None:
+    def _record_change(self, name: str, **what: Any) -> None:
         """Log a change."""
         if not self._logs_here or self._drops():
             return
         is_end = name in ("record", "tick")
-        if self._lost_track:
+        if self._needs_state:
             self._put_state()
         elif name != "tick":
             self._writer.put(name, **{key: _own(value) for key, value in what.items()})
@@ -232,38 +232,38 @@ class ShotLog(metaclass=Shown):
             if (what["number"] + 1) % STATE_EACH == 0:
                 self._put_state(whole=False)
 
-    def _tell_shots(self, call: JudgedCall) -> None:
+    def _record_shots(self, call: JudgedCall) -> None:
         """Log a judged call."""
         if not self._logs_here or self._drops():
             return
-        if self._lost_track and call.state is not None and call.is_present:
+        if self._needs_state and call.state is not None and call.is_present:
             self._put_state()
-        if self._lost_track:
+        if self._needs_state:
             self._gaps += 1
             return
         note = getattr(self._of_thread, "note", None)
         last = -1 if call.ring is None or self._history is None else self._history._kept().last
         self._writer.put("shots", **held(call, last, note))
 
-    def _lose_track(self) -> None:
-        """Log a whole state before anything else."""
-        self._lost_track = True
+    def _change_interrupted(self) -> None:
+        """Make the next entry a whole state."""
+        self._needs_state = True
 
     def _drops(self) -> bool:
-        """Whether there is no room, and what comes is to be dropped."""
+        """Whether there is no room, so that the next entry is dropped."""
         drops = self._writer.error is not None or (self._when_full == "drop" and self._is_full)
         if drops:
             self._gaps += 1
-            self._lost_track = True
+            self._needs_state = True
         return drops
 
     def _put_state(self, whole: bool = True) -> None:
         """Log a state of the world, whose lock is held; a whole one has the ticks of the history, too."""
         ring = self._history._ring if whole and self._history is not None else None
         self._writer.put("state", state=self._world.snapshot(), ring=ring, whole=whole)
-        self._lost_track = False
+        self._needs_state = False
 
 
 def _own(value: Any) -> Any:
-    """A copy of an array, which its owner may write."""
+    """A copy if the value is an array, as its owner may write it."""
     return value.copy() if isinstance(value, np.ndarray) else value

@@ -1,4 +1,4 @@
-"""Judged calls as values: what was asked, and digests of the answer; and the same call made again."""
+"""Judged calls as values: the arguments, and digests of the answer; and the same call made again."""
 
 from collections.abc import Callable
 from hashlib import blake2b
@@ -16,24 +16,24 @@ from cylcollide.world.observers import JudgedCall
 from cylcollide.world.snapshot import Snapshot
 
 PARTS = ("verdict", "limb", "face", "order", "numbers")
-"""What an answer says, in the order in which a difference is named."""
+"""The parts of an answer, in the order in which a difference is reported."""
 SAME_EVERYWHERE = PARTS[:4]
 """The parts that are identical on every machine, at every level and in every version of the same meaning."""
 
 RAY = ("start", "end"), ("origin", "direction")
-"""What a ray is made of: of `judge_segments` and of `judge_rays`."""
+"""The parts of a ray: of `judge_segments` and of `judge_rays`."""
 
 WHEN = np.float64, np.int64, np.float64
 """The dtypes of the time, tick and alpha of a call."""
 
 MOST_LATE = 16
-"""Ticks after which a call that read a history is logged with the ticks that it read. A replay keeps twice as many."""
+"""A call on a history that is more ticks behind is logged with its ticks. A replay keeps twice as many."""
 
 
 def held(call: JudgedCall, last_tick: int, note: str | None) -> Values:
-    """What the caller's thread leaves of a call until it is written: nothing that the caller may still write.
+    """The parts of a call that the caller's thread hands to the writer: without arrays that the caller may still write.
 
-    Its `state` only if that is not the present one, its `ring` if that is not about the last one; `tick`: its last.
+    `state` only if it is not the present one, `ring` only if it is older than MOST_LATE ticks; `tick`: its last one.
     """
     tick = -1 if call.ring is None else call.ring.last
     state, ring = None if call.is_present else call.state, call.ring if last_tick - tick > MOST_LATE else None
@@ -51,7 +51,7 @@ def held(call: JudgedCall, last_tick: int, note: str | None) -> Values:
 def values_of_call(
     digest: Callable[[Policy], str], call: JudgedCall, answer: dict[str, tuple[NDArray[Any], ...]], tick: int, note: Any
 ) -> Values:
-    """All that a judged call was given, as it was judged, and what it answered."""
+    """All arguments of a judged call, as they were checked, and its answer."""
     shots = call.shots
     rays, weapons = shots.rays, shots.weapons
     is_segment, distance, mask, ignored, _ = rays.options
@@ -71,7 +71,7 @@ def values_of_call(
 
 
 def _one(column: NDArray[Any]) -> Any:
-    """The entry of a column that has one for all rays; else the column."""
+    """The single entry of a column with one for all rays; else the column."""
     return column.item() if len(column) == 1 else column
 
 
@@ -86,7 +86,7 @@ def digest_of_arrays(arrays: tuple[NDArray[Any], ...]) -> str:
 
 
 def arguments_of_call(values: Values, objects: Any, policy: Policy | None = None) -> dict[str, Any]:
-    """The arguments of the call by their names; `policy`: judge by this one instead."""
+    """The arguments of the call by name; `policy`: replaces the call's policies."""
     policies = [objects[digest] for digest in values["policies"]]
     which = values["which"]
     chosen = policies[0] if which is None else [policies[one] for one in which.tolist()]
@@ -109,14 +109,14 @@ def arguments_of_call(values: Values, objects: Any, policy: Policy | None = None
 
 
 def _plain(value: Any) -> Any:
-    """A number for an array without dimensions."""
+    """The number in an array without dimensions; else the value."""
     return value.item() if isinstance(value, np.ndarray) and value.ndim == 0 else value
 
 
 def judged_again(
     values: Values, asked: HitWorld | Snapshot | PoseHistory, objects: Any, policy: Policy | None = None
 ) -> Judged:
-    """The answer to the same call, of an object that must be in the same state."""
+    """The answer to the same call on an object, which must be in the same state."""
     arguments = arguments_of_call(values, objects, policy)
     judge: Any = asked.judge_segments if values["segments"] else asked.judge_rays
     judged: Judged = judge(**arguments)
@@ -124,7 +124,7 @@ def judged_again(
 
 
 def differences(values: Values, judged: Judged) -> dict[str, int]:
-    """The parts in which an answer differs from the logged one, each with the first row that is known to, or 0."""
+    """The parts in which an answer differs from the logged one, each with the first row known to differ, or 0."""
     answer = judged._trace()
     found = {part: 0 for part in PARTS if digest_of_arrays(answer[part]) != values["digests"][part]}
     if found:

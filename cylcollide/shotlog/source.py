@@ -18,15 +18,15 @@ from cylcollide.shotlog.contents import APPLICATION_ID, COLUMNS, FORMAT, VERSION
 
 SQLITE = b"SQLite format 3\0"
 ID_AT = slice(68, 72)
-"""Where the header of an SQLite file has the application's number."""
+"""The place of the application's number in the header of an SQLite file."""
 SALTS = 32
-"""Bytes of the head of a write-ahead log, which change whenever it begins anew."""
+"""Length of the header of a write-ahead log, which changes whenever the log is restarted."""
 TRIES = 20
 
 
 @dataclass(frozen=True)
 class Page:
-    """What is known of a page without its content."""
+    """The columns of a page without its content."""
 
     place: int
     tick: int | None
@@ -36,12 +36,12 @@ class Page:
 
 
 class Source:
-    """The files of a log, open for reading. Neither is changed: one with a write-ahead log is copied first."""
+    """The files of a log, open for reading. They are not changed: a log with a write-ahead log is copied first."""
 
     def __init__(self, path: str | PathLike[str], is_copy: bool = False) -> None:
-        """`is_copy`: nobody writes it any more, and files beside it may change.
+        """`is_copy`: the file is not written any more, and files beside it may change.
 
-        OSError if it cannot be read; ValueError if it is no log, or damaged from the start.
+        OSError if it cannot be read; ValueError if it is not a log, or damaged from the start.
         """
         self.path = Path(path).absolute()
         with self.path.open("rb") as stream:
@@ -60,7 +60,7 @@ class Source:
             raise
 
     def _copied(self, wal: Path) -> Path:
-        """A copy of both files, made while nothing was moved from one into the other for good."""
+        """A copy of both files, made while the write-ahead log was not restarted."""
         self._folder = tempfile.TemporaryDirectory(prefix="cylcollide-log-")
         copy = Path(self._folder.name) / "log"
         for _ in range(TRIES):
@@ -109,7 +109,7 @@ class Source:
         """All pages from the first one on, up to one that is missing or that the chain does not confirm."""
         chain = self._chain
         with suppress(sqlite3.Error, ValueError, TypeError, OverflowError, MemoryError):
-            for place in count():  # one by one, as they are read: where an index is damaged, a scan finds more
+            for place in count():  # by index, as `page` reads them: if the index is damaged, a scan finds more
                 found = self._connection.execute(f"SELECT {COLUMNS} FROM pages WHERE place = ?", (place,)).fetchone()
                 if found is None:
                     return
@@ -122,7 +122,7 @@ class Source:
                 yield Page(*row[:5])
 
     def page(self, place: int) -> bytes:
-        """The content of a page, which is confirmed."""
+        """The content of a confirmed page."""
         row = self._connection.execute("SELECT content FROM pages WHERE place = ?", (place,)).fetchone()
         if row is None:
             raise ValueError(f"{self.path}: expected page {place}, got none; the file has changed")
@@ -130,7 +130,7 @@ class Source:
         return content
 
     def content_of(self, digest: str) -> tuple[str, bytes]:
-        """Kind and content of an object; ValueError if there is none, or another one."""
+        """Kind and content of an object; ValueError if it is missing, or has another digest."""
         row = self._connection.execute("SELECT kind, content FROM objects WHERE digest = ?", (digest,)).fetchone()
         if row is None or digest_of(row[0].encode(), row[1]).hex() != digest:
             raise ValueError(

@@ -1,4 +1,4 @@
-"""Whole states of a world and the ticks of its history as values, and the same objects made of them again."""
+"""Whole states of a world and the ticks of its history as values, and the objects made of these values."""
 
 from collections.abc import Callable
 from typing import Any
@@ -25,7 +25,7 @@ COLUMNS = ("ids", "rig", "layers", "place", "teleports")
 
 
 def values_of_state(state: Snapshot, digest: DigestOf) -> Values:
-    """All parts of a state except its tree, which changes no answer."""
+    """All parts of a state except its tree, which does not affect answers."""
     return _values(state._roster, state._layout.bare, state._table, *state._columns[4:6], digest)
 
 
@@ -49,7 +49,7 @@ def _values(
 
 
 def values_of_ticks(ring: Ring | None, digest: DigestOf) -> list[Values]:
-    """The ticks that are kept, each as a state with its number and time."""
+    """The ticks of a history, each as a state with its number and time."""
     if ring is None:
         return []
     return [_values_of_tick(ring, place, tick, digest) for place, tick in enumerate(ring.ticks)]
@@ -60,7 +60,7 @@ def _values_of_tick(ring: Ring, place: int, tick: Tick, digest: DigestOf) -> Val
     limbs = RewoundLimbs(ring, np.full_like(rows, place), np.zeros(len(rows)), rows)
     bare = tick.structure.models.bare
     positions, orientations = tick.bones[:-1, :3], tick.bones[:-1, 3:7]
-    if tick.by_ends:  # of characters no bones are kept but the first one of each, from which a jump is told
+    if tick.by_ends:  # only the first bone of each character is kept, for the detection of jumps
         layout = tick.roster.layout(bare)
         before = layout.first_static[2]
         positions = np.concatenate([np.zeros((before, 3)), positions])
@@ -71,7 +71,7 @@ def _values_of_tick(ring: Ring, place: int, tick: Tick, digest: DigestOf) -> Val
 
 
 def state_of(values: Values, objects: Any) -> Snapshot:
-    """The state of which these are the values; `objects`: rigs and limbs by their digests."""
+    """The state with these values; `objects`: rigs and limbs by their digests."""
     bare, rigs = objects[values["bare"]], tuple(objects[digest] for digest in values["rigs"])
     columns, kept = {name: values[name].copy() for name in COLUMNS}, values["statics"]
     statics = Statics(**{**kept, "limbs": objects[kept["limbs"]]})
@@ -88,11 +88,11 @@ def state_of(values: Values, objects: Any) -> Snapshot:
 
 
 def world_of(values: Values, objects: Any) -> HitWorld:
-    """A world in the state of which these are the values."""
+    """A world in the state with these values."""
     return world_in(HitWorld, state_of(values, objects))
 
 
 def fill_history(history: PoseHistory, ticks: list[Values], objects: Any) -> None:
-    """Let an empty history keep these ticks."""
+    """Fill an empty history with these ticks."""
     for values in ticks:
         history._keep(state_of(values, objects), values["number"], values["time"])

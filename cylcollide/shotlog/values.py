@@ -1,4 +1,4 @@
-"""Values as bytes: what JSON knows, and arrays and bytes inside of it."""
+"""Values as bytes: JSON values that may contain arrays and bytes."""
 
 import json
 import struct
@@ -9,19 +9,19 @@ import numpy as np
 from numpy.typing import NDArray
 
 HEAD = struct.Struct("<II")
-"""How long the compressed part is, and how long the text at its beginning once was."""
+"""Length of the compressed part, and of the text at its beginning before compression."""
 
 ARRAY, BYTES = "@array", "@bytes"
-"""Keys of what stands for an array (dtype and shape) and for bytes (their number), in the order of the text."""
+"""Keys of the placeholders of arrays (dtype and shape) and bytes (their number), in the order of the text."""
 
 KINDS = "biuf"
 """Kinds of dtypes that arrays may have."""
 
 
 def packed(value: Any) -> bytes:
-    """The value: dicts with strings as keys, lists, numbers, strings, None, arrays of numbers, and bytes.
+    """The bytes of a value: dicts with strings as keys, lists, numbers, strings, None, arrays of numbers, and bytes.
 
-    Text and arrays are compressed, bytes are not: they are compressed already.
+    Text and arrays are compressed; bytes are not, as they are compressed already.
     """
     arrays: list[NDArray[Any]] = []
     blobs: list[bytes] = []
@@ -43,7 +43,7 @@ def packed(value: Any) -> bytes:
 
 
 def unpacked(data: bytes) -> Any:
-    """The value that `packed` made these bytes of; ValueError if they are anything else."""
+    """The value whose `packed` bytes these are; ValueError for any other bytes."""
     at = blob = 0
     body = blobs = b""
 

@@ -15,14 +15,14 @@ from cylcollide.shotlog.contents import APPLICATION_ID, COLUMNS, PAGE_SIZE, TABL
 from cylcollide.shotlog.pages import END, Entry, PageWriter
 
 WOKEN_EACH = 64
-"""The writer is woken for so many entries that wait, and at the end of each tick."""
+"""The writer is woken after this many waiting entries, and at the end of each tick."""
 
 
 class Writer:
     """Writes entries into a new file, in its own thread. It holds only the entries that are not yet written."""
 
     def __init__(self, path: str | PathLike[str], synchronous: str, about: dict[str, Any]) -> None:
-        """FileExistsError if there is such a file; OSError or sqlite3.Error if it cannot be written."""
+        """FileExistsError if the file exists; OSError or sqlite3.Error if it cannot be written."""
         self.error: BaseException | None = None
         self.acknowledged = -1
         self.waiting: deque[Entry] = deque()
@@ -44,11 +44,11 @@ class Writer:
 
     @property
     def ticks_waiting(self) -> int:
-        """How many ticks have ended whose writing has not begun."""
+        """Number of ended ticks whose writing has not begun."""
         return self._ended - self._taken
 
     def put(self, name: str, **values: Any) -> None:
-        """Let an entry be written; one thread at a time puts ends of ticks."""
+        """Queue an entry; only one thread at a time may queue the end of a tick."""
         self.waiting.append((name, values))
         is_end = name == END
         self._ended += is_end
@@ -56,7 +56,7 @@ class Writer:
             self._wake.put(True)
 
     def finish(self) -> None:
-        """Write what waits, end the thread, and close the file."""
+        """Write the waiting entries, end the thread, and close the file."""
         if self._thread.is_alive():
             self._wake.put(False)
             self._thread.join()
@@ -78,7 +78,7 @@ class Writer:
                 self._file.close()
 
     def write_waiting(self) -> None:
-        """Write what waits; in the thread, or before it starts."""
+        """Write the waiting entries; in the thread, or before it starts."""
         while self.waiting:
             name, values = self.waiting.popleft()
             if name == END:

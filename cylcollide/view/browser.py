@@ -1,4 +1,4 @@
-"""Chromium without a window, by its DevTools protocol: opens a page of this machine and takes its picture."""
+"""Headless Chromium, controlled by its DevTools protocol: opens a page of this machine and takes its picture."""
 
 import json
 import os
@@ -15,10 +15,10 @@ from cylcollide.view.server import connect
 PROGRAMS = ("chromium", "chromium-browser", "google-chrome", "google-chrome-stable", "microsoft-edge")
 SOFTWARE = "--enable-unsafe-swiftshader"
 """Lets Chromium draw without a graphics card."""
-ENDING_WITH_US = ("sh", "-c", 'exec "$@" 3<&0 4>&1', "sh")
-"""Gives Chromium the pipe of its standard input for commands: it ends when that closes, however this process ends."""
-PATIENCE = 120.0
-"""Seconds within which it must start, and answer."""
+SHELL_WRAPPER = ("sh", "-c", 'exec "$@" 3<&0 4>&1', "sh")
+"""Makes standard input Chromium's command pipe: Chromium ends when it closes, however this process ends."""
+TIMEOUT = 120.0
+"""Seconds within which Chromium must start, and answer."""
 POLL = 0.05
 
 
@@ -31,7 +31,7 @@ def program() -> str:
 
 
 class Browser:
-    """A Chromium of one page; a context manager. `events`: its events about console, errors and requests."""
+    """A Chromium with one page; a context manager. `events`: its events about console, errors and requests."""
 
     def __init__(self, width: int, height: int) -> None:
         self.events: list[Any] = []
@@ -40,7 +40,7 @@ class Browser:
         words += [f"--user-data-dir={self._folder.name}", "--no-first-run", f"--window-size={width},{height}"]
         words += ["--host-resolver-rules=MAP * ~NOTFOUND, EXCLUDE 127.0.0.1", "about:blank"]
         if os.name == "posix":
-            words = [*ENDING_WITH_US, *words, "--remote-debugging-pipe"]
+            words = [*SHELL_WRAPPER, *words, "--remote-debugging-pipe"]
         quiet, own = subprocess.DEVNULL, {**os.environ, "TMPDIR": self._folder.name}
         self._process = subprocess.Popen(words, stdin=subprocess.PIPE, stdout=quiet, stderr=quiet, env=own)
         try:
@@ -76,14 +76,14 @@ class Browser:
         return file.read_text() if file.exists() and len(file.read_text().split()) == 2 else ""
 
     def _wait(self, what: Any) -> Any:
-        """Wait until something is true, and return it. TimeoutError if it never is."""
-        until = time.monotonic() + PATIENCE
+        """Wait until a function returns a true value, and return it. TimeoutError if it never does."""
+        until = time.monotonic() + TIMEOUT
         while time.monotonic() < until:
             found = what()
             if found:
                 return found
             time.sleep(POLL)
-        raise TimeoutError(f"Chromium did not get ready within {PATIENCE:g} s; is the machine busy?")
+        raise TimeoutError(f"Chromium did not get ready within {TIMEOUT:g} s; is the machine busy?")
 
     def call(self, method: str, **parameters: Any) -> Any:
         """The answer to a call of the protocol; other messages go to `events`."""
@@ -93,7 +93,7 @@ class Browser:
             message["sessionId"] = self._session
         self._socket.send(json.dumps(message))
         while True:
-            told = json.loads(self._socket.recv(timeout=PATIENCE))
+            told = json.loads(self._socket.recv(timeout=TIMEOUT))
             if told.get("id") == self._number:
                 if "error" in told:
                     raise RuntimeError(f"{method}: {told['error']['message']}")
@@ -101,7 +101,7 @@ class Browser:
             self.events.append(told)
 
     def resize(self, width: int, height: int) -> None:
-        """Let the page have a size, in pixels."""
+        """Set the size of the page, in pixels."""
         size = {"width": width, "height": height, "deviceScaleFactor": 1, "mobile": False}
         self.call("Emulation.setDeviceMetricsOverride", **size)
 
@@ -111,12 +111,12 @@ class Browser:
         return told["result"].get("value")
 
     def open(self, url: str) -> None:
-        """Open a page and wait until there is something to draw on."""
+        """Open a page and wait until it has a canvas."""
         self.call("Page.navigate", url=url)
         self._wait(lambda: self.evaluate(HAS_CANVAS))
 
     def settle(self) -> None:
-        """Wait until what the server sent is drawn and nothing moves any more: the picture stays the same."""
+        """Wait until all that the server sent is drawn and the picture no longer changes."""
         before = b""
 
         def is_same() -> bool:
@@ -137,10 +137,10 @@ HAS_CANVAS = (
     "[document, ...[...document.querySelectorAll('iframe')].map(e => e.contentDocument)]"
     ".some(d => d?.querySelector('canvas'))"
 )
-"""Whether the page, or a frame within it, draws."""
+"""Whether the page, or a frame within it, has a canvas."""
 TWO_FRAMES = (
     "new Promise(done => setTimeout(() => requestAnimationFrame(() => requestAnimationFrame(() => done(1))), 500))"
 )
-"""Resolved half a second and two frames later."""
+"""A promise that is resolved after half a second and two frames."""
 QUIET = "document.head.insertAdjacentHTML('beforeend', '<style>.mantine-Notifications-root{display:none}</style>')"
-"""Hides notes of the page, such as that there is no graphics card."""
+"""Hides notifications of the page, for example that there is no graphics card."""

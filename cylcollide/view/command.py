@@ -1,4 +1,4 @@
-"""The command ``cylcollide view``: a file in, the browser, a page or a picture out."""
+"""The command ``cylcollide view``: shows a file in the browser, or writes it as a page or a picture."""
 
 import json
 import sqlite3
@@ -66,7 +66,7 @@ def _show_or_write(viewer: "Viewer", shot: int | None, html: Path | None, png: P
 
 
 def read_subject(file: Path) -> Subject:
-    """What a file holds; OSError or ValueError if that cannot be read or viewed."""
+    """The subject in a file; OSError or ValueError if it cannot be read or viewed."""
     with file.open("rb") as stream:
         head = stream.read(len(SQLITE))
     if head == SQLITE:
@@ -75,7 +75,7 @@ def read_subject(file: Path) -> Subject:
         try:
             record: Any = json.loads(file.read_bytes())
         except (ValueError, RecursionError):
-            record = {}  # the reader of rigs says what is wrong
+            record = {}  # the reader of rigs reports the error
         is_rig = isinstance(record, dict) and "family" not in record
         return subject_of(Rig.load(file)) if is_rig else _cases(file)
     if file.suffix != ".npz":

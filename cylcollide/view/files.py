@@ -1,4 +1,4 @@
-"""Files of a view: a picture, and a page that stands alone, with all ticks, and each shot beside a list and words."""
+"""Files of a view: a picture, and a self-contained page with all ticks, a list of shots, and words about each shot."""
 
 import itertools
 import json
@@ -15,11 +15,11 @@ from cylcollide.view.marks import NO_MARKS
 from cylcollide.view.panel import STYLE, legend
 from cylcollide.view.server import url_of
 from cylcollide.view.stage import Stage, look_at_shot
-from cylcollide.view.subjects import Subject, Told
+from cylcollide.view.subjects import ShotView, Subject
 
 
 def html_of(server: Any, stage: Stage, subject: Subject, rate: float, up: int) -> str:
-    """A page with all frames of a subject, at most so many a second, which it plays itself; and shots in a list."""
+    """A page that plays all frames of a subject, at most `rate` per second, and lists its shots."""
     times = subject.times
     shown = _thinned(times, 1.0 / rate)
     stage.show(subject.frame(shown[0]), NO_MARKS)
@@ -34,7 +34,7 @@ def html_of(server: Any, stage: Stage, subject: Subject, rate: float, up: int) -
 
 
 def _thinned(times: Any, step: float) -> list[int]:
-    """Frames that are at least a step apart, the first one first."""
+    """Numbers of frames that are at least a step apart, beginning with the first one."""
     kept, last = [], -np.inf
     for number, time in enumerate(times.tolist()):
         if time - last >= 0.999 * step:
@@ -44,7 +44,7 @@ def _thinned(times: Any, step: float) -> list[int]:
 
 
 def write_png(server: Any, path: Path, width: int, height: int) -> None:
-    """Write a picture of a server's page, as a browser without a window draws it."""
+    """Write a picture of a server's page, drawn by a headless browser."""
     with Browser(width, height) as browser:
         browser.open(url_of(server))
         browser.evaluate(QUIET)
@@ -54,7 +54,7 @@ def write_png(server: Any, path: Path, width: int, height: int) -> None:
 
 
 LARGEST = 9_500_000
-"""Characters of a page: shots that would make it larger are left out."""
+"""Largest number of characters of a page: shots that exceed it are left out."""
 
 PAGE = """<!doctype html>
 <html lang="en">
@@ -96,7 +96,7 @@ list.onchange();
 
 @dataclass(frozen=True)
 class Entry:
-    """One line of the list, and a page: what differs from another page, and how much of that comes before and after."""
+    """One line of the list, and its page as a difference from another page, with the lengths of equal ends of both."""
 
     line: str
     words: str
@@ -106,7 +106,7 @@ class Entry:
 
 
 def _page_with_shots(server: Any, stage: Stage, subject: Subject, ticks: str, up: int) -> str:
-    """A page that shows another one, of all ticks, and the shots of a subject, as many as there is room for."""
+    """A page that contains the page of all ticks and the shots of a subject, as many as there is room for."""
     count, words = len(subject.times), "Choose a shot."
     entries, left = list[Entry](), LARGEST - len(ticks)
     for number, told in enumerate(subject.tell_all()):
@@ -121,8 +121,8 @@ def _page_with_shots(server: Any, stage: Stage, subject: Subject, ticks: str, up
     return _joined(subject, [first, *entries], ticks)
 
 
-def _entry(server: Any, stage: Stage, line: str, told: Told, ticks: str, up: int) -> Entry:
-    """A shot: what was judged, where it hits, and why."""
+def _entry(server: Any, stage: Stage, line: str, told: ShotView, ticks: str, up: int) -> Entry:
+    """The entry of a shot: the limbs that were judged, where it hits, and why."""
     stage.show(told.judged, told.marks)
     look_at_shot(server.initial_camera, told.judged, told.marks, up, stage.origin)
     page: str = server.get_scene_serializer().as_html()
@@ -133,7 +133,7 @@ def _entry(server: Any, stage: Stage, line: str, told: Told, ticks: str, up: int
 
 
 def _equal(is_so: Callable[[int], bool], most: int) -> int:
-    """The largest count, at most this, for which it is so; it is for all smaller ones."""
+    """The largest count up to `most` for which `is_so` holds, by bisection; it holds for all smaller ones."""
     least = 0
     while least < most:
         middle = (least + most + 1) // 2
@@ -142,7 +142,7 @@ def _equal(is_so: Callable[[int], bool], most: int) -> int:
 
 
 def _joined(subject: Subject, entries: list[Entry], ticks: str) -> str:
-    """One page; what all begin and end with is in it once."""
+    """One page of all entries, with their common beginning and end stored once."""
     n, head, tail = len(ticks), min(e.before for e in entries), min(e.after for e in entries[1:] or entries)
     middles = [ticks[head : n - tail]]
     middles += [ticks[head : e.before] + e.own + ticks[n - e.after : n - tail] for e in entries[1:]]

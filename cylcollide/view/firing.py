@@ -1,4 +1,4 @@
-"""The range without its page: a world and its past, shots at what was seen, and PyBullet's answer to the same shot."""
+"""The range without its page: a world and its history, shots at a past time, and PyBullet's answer to each shot."""
 
 from dataclasses import dataclass
 from typing import Any
@@ -18,10 +18,10 @@ from cylcollide.view.people import People
 from cylcollide.world.hit_world import HitWorld
 
 REACH = 100.0
-"""How far shots fly, metres."""
+"""Range of shots, metres."""
 TICKS = 128
-TELLS_APART = 1e-4
-"""Distances of both engines that differ by more, metres, are shown as a difference."""
+DISTANCE_TOLERANCE = 1e-4
+"""Distances of both engines count as different if they differ by more, metres."""
 POLICY = Policy.first_surface(damage={"head": 4.0, "torso": 1.0, "arm": 0.6, "leg": 0.75})
 WALLS = Limbs.boxes(
     [[0.0, 6.5, 1.1], [-6.5, -1.0, 0.6]], [[0.0, 0.0, 0.0, 1.0]] * 2, [[2.5, 0.12, 1.1], [0.12, 1.6, 0.6]], name="wall"
@@ -30,47 +30,47 @@ WALLS = Limbs.boxes(
 
 @dataclass(frozen=True)
 class Answer:
-    """What one engine says to a shot: the first limb."""
+    """The answer of one engine to a shot: the first limb."""
 
     limb: int
-    """Its row, -1 for a miss."""
+    """Row of the limb, -1 for a miss."""
     distance: float
     """Metres from the muzzle; inf for a miss."""
 
 
 @dataclass(frozen=True)
 class FiredShot:
-    """One shot, judged by what its shooter saw."""
+    """One shot, judged at the time that its shooter saw."""
 
     origin: Float64Array
     direction: Float64Array
-    """Of unit length."""
+    """Unit vector."""
     seen: float
     """The time that the shooter saw."""
     now: float
     """The time of the server."""
     frame: Frame
-    """The limbs at the time that was seen."""
+    """The limbs at the time `seen`."""
     judged: Judged
     live: Judged
-    """The same shot at the server's present, as without lag compensation."""
+    """The shot judged at the server's present, that is, without lag compensation."""
     ours: Answer
     gap: float
-    """By how much it misses the nearest limb, metres; 0 for a hit."""
+    """Distance from the nearest limb, metres; 0 for a hit."""
     bullet: Answer | None
-    """None without PyBullet, or if it does not have these shapes."""
+    """PyBullet's answer; None without PyBullet, or if it does not have these shapes."""
 
     @property
     def differs(self) -> bool:
-        """Whether PyBullet says another limb, or another distance."""
+        """Whether PyBullet reports another limb or another distance."""
         if self.bullet is None:
             return False
-        far = self.ours.limb >= 0 and abs(self.bullet.distance - self.ours.distance) > TELLS_APART
+        far = self.ours.limb >= 0 and abs(self.bullet.distance - self.ours.distance) > DISTANCE_TOLERANCE
         return self.bullet.limb != self.ours.limb or far
 
 
 class Firing:
-    """A world of people that goes on, and shots at any time that is kept."""
+    """A world of people that is advanced step by step, and shots at any time that is kept."""
 
     def __init__(self, people: People, world: HitWorld, policy: Policy = POLICY, energy: float = 25.0) -> None:
         self.world, self.history = world, PoseHistory(world, ticks=TICKS)
@@ -78,7 +78,7 @@ class Firing:
         self.peer = _peer()
 
     def step(self, now: float) -> None:
-        """Let the world go on to a time, which is recorded."""
+        """Advance the world to a time, and record it."""
         self._people.pose(now)
         self.history.record(now)
 
@@ -94,7 +94,7 @@ class Firing:
     def fire(self, origin: ArrayLike, direction: ArrayLike, seen: float) -> FiredShot:
         """Judge a shot at the time that its shooter saw."""
         start, way = np.asarray(origin, float), np.asarray(direction, float)
-        way = unit_direction(way, way)  # a way without direction is reported by the judgement
+        way = unit_direction(way, way)  # `judge_rays` reports a zero direction
         options: Any = {"max_distance": REACH, "energy": self.energy}
         judged = self.history.judge_rays([start], [way], self.policy, time=seen, **options)
         live = self.world.judge_rays([start], [way], self.policy, **options)
@@ -115,9 +115,9 @@ class Firing:
         return Answer(limb, REACH * float(hits.fraction[0]) if limb >= 0 else np.inf)
 
     def past_a_limb(self, frame: Frame, origin: ArrayLike, gap: float, seed: int) -> Float64Array | None:
-        """A direction that passes a limb that can be seen from a place, by a gap, and meets nothing; None if none does.
+        """A direction that misses a limb visible from a place by a gap, and hits nothing; None if there is none.
 
-        Of the limbs of people, in an order that depends on the seed, the first is taken that such a shot passes.
+        The limb is the first of the people's limbs, in an order that depends on the seed, that such a shot can pass.
         """
         start, rng = np.asarray(origin, float), np.random.default_rng(seed)
         grown = frame.limbs.inflated(gap)

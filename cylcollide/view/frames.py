@@ -1,4 +1,4 @@
-"""What is seen at one moment: limbs, which of them are statics, and bones; of worlds, rigs and histories."""
+"""Frames: limbs at one moment, which of them are statics, and bones; from worlds, rigs and histories."""
 
 from dataclasses import dataclass
 
@@ -21,13 +21,13 @@ class Frame:
 
     limbs: Limbs
     is_static: BoolArray
-    """Which of them are statics, such as walls and doors; (n,)."""
+    """Which limbs are statics, such as walls and doors; (n,)."""
     bones: Float64Array
     """Lines from joint to joint, (k, 2, 3)."""
 
 
 def frame_of_limbs(limbs: Limbs) -> Frame:
-    """Limbs alone."""
+    """A frame of limbs without bones."""
     return Frame(limbs, np.zeros(len(limbs), np.bool_), NO_BONES)
 
 
@@ -69,6 +69,6 @@ def frame_at(history: PoseHistory, time: float) -> Frame:
 
 
 def _lines(joints: Float64Array, parents: Int32Array) -> Float64Array:
-    """Lines between bones and their parents, (k, 2, 3); the first joints are theirs."""
+    """Lines between bones and their parents, (k, 2, 3); the bones are the first of `joints`."""
     child = np.flatnonzero(parents >= 0)
     return np.stack([joints[parents[child]], joints[child]], axis=1)

@@ -1,4 +1,4 @@
-"""Limbs as instances of a few unit meshes: what a browser draws, and how each is placed, turned and scaled."""
+"""Limbs as instances of a few unit meshes for a browser: each is placed, turned and scaled."""
 
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass
@@ -14,11 +14,11 @@ from cylcollide.limbs.meshes import tessellate
 from cylcollide.runtime.distinct import distinct_rows
 
 SIDES, FEWER_SIDES, FEW = 24, 6, 400
-"""Sides of the polygon that stands for a circle, and of more limbs than `FEW`: software draws a crowd, too."""
+"""Sides of the polygon that stands for a circle; the second for more limbs than `FEW`, for software renderers."""
 FINE, COARSE, MANY = 2.0**-16, 2.0**-5, 48
-"""Steps to which ratios of two radii are rounded: one mesh serves a step. The second is for more ratios than `MANY`."""
+"""Steps to which ratios of two radii are rounded, with one mesh per step; the second for more ratios than `MANY`."""
 THINNEST = 1e-6
-"""A capsule without length has a wall so long, in its radius: it cannot be seen, and has an axis."""
+"""Wall length of a capsule without length, relative to its radius: invisible, but with an axis."""
 FLAT = 0.99
 """A triangle of a straight wall or cap whose normal is nearer to the axis than this is a cap's."""
 
@@ -33,23 +33,23 @@ class Mesh:
 
 @dataclass(frozen=True)
 class Instances:
-    """Limbs, or parts of them, that one mesh stands for."""
+    """Limbs, or parts of them, that are drawn with one mesh."""
 
     name: str
-    """Of the mesh."""
+    """Name of the mesh."""
     mesh: Mesh
     rows: Int64Array
     """The limb of each instance, (m,)."""
     positions: Float64Array
-    """Where the origin of the mesh is, (m, 3)."""
+    """Positions of the mesh's origin, (m, 3)."""
     orientations: Float64Array
     """Quaternions w, x, y, z, (m, 4): the browser's order."""
     scales: Float64Array
-    """Along the axes of the mesh, (m, 3)."""
+    """Scales along the axes of the mesh, (m, 3)."""
 
 
 def instances_of(limbs: Limbs, chosen: BoolArray | None = None) -> list[Instances]:
-    """All that is drawn of limbs, or of those chosen by a mask (n,); their order depends on shapes and radii alone."""
+    """The instances of limbs, or of those chosen by a mask (n,); their order depends only on shapes and radii."""
     rows = np.arange(len(limbs)) if chosen is None else np.flatnonzero(chosen)
     found: list[Instances] = []
     for kind in np.unique(limbs.kind[rows]).tolist():
@@ -78,7 +78,7 @@ def _round(limbs: Limbs, rows: Int64Array, kind: Shape, sides: int) -> list[Inst
             Instances("ball-of-capsule", unit_mesh("ball", sides), both, np.concatenate([p1, p2]), upright, balls),
         ]
     largest, ratios = np.maximum(r1, r2) if kind == Shape.TAPERED else r1, np.zeros((len(rows), 2))
-    if kind == Shape.CAPSULE:  # one mesh for walls and caps, whose share of the length is rounded
+    if kind == Shape.CAPSULE:  # one mesh for wall and caps; the caps' share of the length is rounded
         half = half + r1
         ratios[:, 0] = np.maximum(np.round(r1 / half / COARSE), 1.0) * COARSE
     elif kind in (Shape.TAPERED, Shape.TUBE):
@@ -95,7 +95,7 @@ def _round(limbs: Limbs, rows: Int64Array, kind: Shape, sides: int) -> list[Inst
 
 
 def turns_to(axis: Float64Array) -> Float64Array:
-    """Quaternions w, x, y, z (n, 4) that turn z the shortest way to axes (n, 3); none, for an axis of length 0."""
+    """Quaternions w, x, y, z (n, 4) that turn z the shortest way to axes (n, 3); identity for an axis of length 0."""
     length = np.linalg.norm(axis, axis=1)
     x, y, z = np.where(length[:, None] > 0.0, axis / np.maximum(length, 5e-324)[:, None], [0.0, 0.0, 1.0]).T
     turn = np.column_stack([1.0 + z, -y, x, np.zeros_like(z)])
@@ -112,17 +112,17 @@ SOLIDS: Mapping[str, Callable[[float, float], Limbs]] = {
     "tube": lambda _, r2: Limbs.tubes(LOW, HIGH, 1.0, r2),
     "cylinder": lambda *_: Limbs.cylinders(LOW, HIGH, 1.0),
 }
-"""By the name of a mesh."""
+"""The solids of the meshes, by name."""
 
 
 @cache
 def unit_mesh(name: str, sides: int, r1: float = 1.0, r2: float = 1.0) -> Mesh:
     """The mesh of a solid of radius 1 from z = -1 to 1, by its name.
 
-    `r1`, `r2`: radii of a tapered one at both ends; `r2`: of a tube's bore; `r1`: the height of a capsule's caps.
+    `r1`, `r2`: radii of a tapered cylinder at both ends; `r2`: of a tube's bore; `r1`: height of a capsule's caps.
     """
     apart, corners, _ = tessellate(SOLIDS["cylinder" if name == "wall" else name](r1, r2)._table, sides)
-    first, number = distinct_rows(apart)  # a pole is one
+    first, number = distinct_rows(apart)  # equal vertices, as at a pole, become one
     vertices, triangles = apart[first], number[corners].astype(np.int32)
     if name in ("ball", "capsule"):
         return Mesh((vertices / [r1, r1, 1.0]).astype(np.float32), triangles)

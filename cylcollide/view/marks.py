@@ -1,4 +1,4 @@
-"""What is drawn about a shot: its path, where it enters and leaves limbs, normals, and by how much it missed."""
+"""The marks of a shot: its path, where it enters and leaves limbs, normals, and the gap of a miss."""
 
 from dataclasses import dataclass
 from typing import Any
@@ -31,11 +31,11 @@ class Marks:
     struck: int = -1
     """Row of the limb that counts."""
     points: float = 1.0
-    """Size of the points, of that which suits a usual limb."""
+    """Size of the points, relative to one that suits a usual limb."""
 
     @property
     def place(self) -> Float64Array:
-        """What a shot is looked at for, (3,): its gap, its first hit, or its start."""
+        """The place to look at, (3,): the gap, the first hit, or the start of the shot."""
         first = (self.gap[0], self.entries[0], self.places[0], self.path[0])
         return next(points.reshape(-1, 3)[0] for points in first if len(points))
 
@@ -44,7 +44,7 @@ NO_MARKS = Marks()
 
 
 def unit_direction(way: Float64Array, otherwise: Float64Array) -> Float64Array:
-    """A vector (3,) with length 1; `otherwise`, which is returned as it is, if it has no direction.
+    """The unit vector of `way` (3,); `otherwise`, unchanged, if it has no direction.
 
     The squares of tiny and of huge components are not representable, so the largest component is divided out first.
     """
@@ -56,7 +56,7 @@ def unit_direction(way: Float64Array, otherwise: Float64Array) -> Float64Array:
 
 
 def marks_of_shot(judged: Judged, start: Float64Array, end: Float64Array, size: float, gap: Any = None) -> Marks:
-    """Marks of one judged shot, a row; normals are three times as long as a usual limb is thick.
+    """Marks of one judged shot, a row; the length of normals is three times the `size` of a usual limb.
 
     `gap`: a `MissExplanation`, whose gap is drawn.
     """

@@ -15,7 +15,7 @@ def preformatted(words: str, is_html: bool = False) -> str:
 
 
 def legend(groups: Mapping[str, int]) -> str:
-    """Names of hit groups beside their colours."""
+    """Names of hit groups with their colours."""
     colors = group_colors(groups)
     words = "".join(f'<span style="{SQUARE}{colors[n]}"></span>{escape(name)}' for name, n in groups.items())
     return f'<div style="font-size:12px;margin:4px">{words}</div>'

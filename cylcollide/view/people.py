@@ -1,4 +1,4 @@
-"""People in recorded motion: characters of one rig that walk in circles, or move where they stand."""
+"""People in recorded motion: characters of one rig that walk in circles, or move on the spot."""
 
 from collections.abc import Sequence
 from pathlib import Path
@@ -13,11 +13,11 @@ from cylcollide.limbs.limbs import Limbs
 from cylcollide.world.hit_world import HitWorld
 
 MOTIONS = ("walk", "run", "dance_a", "walk", "punch", "walk", "spinkick", "dance_b")
-"""Of PyBullet's humanoid, one after another."""
+"""Motions of PyBullet's humanoid, assigned in turn."""
 APART = 2.6
 """Metres between people, and between the middles of their circles."""
 STANDS = 0.4
-"""Metres a second below which a motion stays where it is."""
+"""Speed in metres per second below which a motion stays on the spot."""
 
 
 def range_rig(height: float = 1.75) -> Rig:
@@ -30,7 +30,7 @@ def range_rig(height: float = 1.75) -> Rig:
 
 
 def _plain(limb: Limbs) -> Limbs:
-    """A cylinder for a tapered one, and a capsule for an ellipsoid; others as they are."""
+    """A cylinder for a tapered cylinder, and a capsule for an ellipsoid; other limbs unchanged."""
     kind, p1, p2, radius = limb.kind[0], limb.p1, limb.p2, limb.radius
     labels = {"name": limb.names, "hit_group": limb.hit_group}
     if kind == Shape.TAPERED:
@@ -42,9 +42,9 @@ def _plain(limb: Limbs) -> Limbs:
 
 
 def clips_for(rig: Rig, files: Sequence[Path] = ()) -> list[Clip]:
-    """Motions of files (BVH, glTF, DeepMimic), for this rig; without files PyBullet's, or one walk without PyBullet.
+    """Motions from files (BVH, glTF, DeepMimic), for this rig; without files PyBullet's, or one walk without PyBullet.
 
-    OSError or ValueError for a file that is none.
+    OSError or ValueError for a file that is not a motion.
     """
     if files:
         return [_loaded(file).retargeted(rig) for file in files]
@@ -63,7 +63,7 @@ def _loaded(file: Path) -> Clip:
 
 
 def walk(rig: Rig, speed: float = 1.3, seconds: float = 1.2, frames: int = 24) -> Clip:
-    """Arms and legs of `Rig.humanoid` that swing, while it goes along x."""
+    """A motion of `Rig.humanoid` along x, with swinging arms and legs."""
     times = np.linspace(0.0, seconds, frames + 1)
     turns = np.tile(rig.rest_orientations, (len(times), 1, 1))
     for bone, sense in (("left_thigh", 0.4), ("right_thigh", -0.4), ("left_upper_arm", -0.3), ("right_upper_arm", 0.3)):
@@ -88,7 +88,7 @@ class People:
         self._phase, self._begin = rng.uniform(0.0, 2.0 * np.pi, count), rng.uniform(0.0, 3.0, count)
 
     def pose(self, time: float) -> None:
-        """Put all of them where they are at a time, seconds."""
+        """Set the poses of all characters at a time, seconds."""
         for clip, rows in self._of_clip:
             roots, turns, joints = clip.at(time + self._begin[rows], self._rig, loop=True)
             heading, places = self._walked(clip, rows, time, roots)
@@ -98,7 +98,7 @@ class People:
     def _walked(
         self, clip: Clip, rows: np.ndarray[tuple[int], np.dtype[np.int64]], time: float, roots: Float64Array
     ) -> tuple[Float64Array, Float64Array]:
-        """Headings and places on circles, as far along as the motion goes by itself."""
+        """Headings and places on circles, at the speed of the motion itself."""
         travel = clip.travel * [1.0, 1.0, 0.0]
         way = float(np.hypot(*travel[:2]))
         speed = way / clip.duration if clip.duration else 0.0

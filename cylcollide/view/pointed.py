@@ -1,4 +1,4 @@
-"""The name of the limb under the pointer. viser tells of clicks alone, so the page asks a small server of its own."""
+"""The name of the limb under the pointer. viser reports only clicks, so the page queries a small server of its own."""
 
 from collections.abc import Callable, Mapping
 from html import escape
@@ -14,7 +14,7 @@ from cylcollide.view.server import HOST, viser
 from cylcollide.world.hit_world import HitWorld
 
 POLL = 0.05
-"""Seconds from one look whether it ends to the next."""
+"""Seconds between two checks of the server whether it has to end."""
 SCRIPT = """
 if (!window.pointed) {
   window.pointed = true;
@@ -48,9 +48,9 @@ if (!window.pointed) {
 
 
 class PointerNames:
-    """Answers a page of viser's server that asks what is under its pointer.
+    """Answers requests of pages of viser's server for the limb under the pointer.
 
-    `name_at`: from the origin and the direction of a ray to the words that are shown beside the pointer.
+    `name_at`: returns the words to show beside the pointer, from the origin and the direction of a ray.
     """
 
     def __init__(self, server: Any, name_at: Callable[[Float64Array, Float64Array], str]) -> None:
@@ -74,17 +74,17 @@ class PointerNames:
         Thread(target=self._answers.serve_forever, args=(POLL,), daemon=True).start()
 
     def close(self) -> None:
-        """Answer no more."""
+        """Stop the server."""
         self._answers.shutdown()
         self._answers.server_close()
 
     def install(self, client: Any) -> None:
-        """Let the page of a client ask."""
+        """Add the script that sends requests to the page of a client."""
         url = f"http://{HOST}:{self._answers.server_port}/{client.client_id}"
         client.gui.add_html(f'<img hidden src="data:," onerror="{escape(SCRIPT.replace("URL", url))}">')
 
     def _answer(self, path: str) -> str:
-        """What is at "/client/x/y"; x and y from 0 to 1, from the left and from above."""
+        """The words for "/client/x/y"; x and y from 0 to 1, from the left and from above."""
         try:
             client, x, y = path.strip("/").split("/")
             camera = self._server.get_clients()[int(client)].camera
@@ -94,14 +94,14 @@ class PointerNames:
 
 
 def direction_of(camera: Any, x: float, y: float) -> Float64Array:
-    """Where a camera looks at a place of its picture, (3,); x and y as above."""
+    """The direction (3,) of a camera's ray through a place of its picture; x and y from 0 to 1, as in the requests."""
     half = np.tan(0.5 * camera.fov)
     way = np.array([(2.0 * x - 1.0) * half * camera.aspect, (2.0 * y - 1.0) * half, 1.0])
     return np.asarray(viser.transforms.SO3(camera.wxyz) @ way)
 
 
 def named_at(limbs: Limbs, groups: Mapping[str, int], origin: Float64Array, direction: Float64Array) -> str:
-    """What a ray meets first, in words; "" for nothing. `groups`: numbers of hit groups by name."""
+    """The first limb that a ray hits, in words; "" for none. `groups`: numbers of hit groups by name."""
     hits = HitWorld(limbs).cast_rays([origin], [direction])
     if not hits.hit[0]:
         return ""

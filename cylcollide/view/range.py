@@ -1,4 +1,4 @@
-"""The range in the browser: people in motion, a click fires from the camera, and what came of it beside them."""
+"""The range in the browser: people in motion, a click fires from the camera, and the result is shown beside them."""
 
 import time
 from contextlib import ExitStack
@@ -22,10 +22,10 @@ from cylcollide.view.stage import Stage, aim, beside, prepare, usual_size
 STEP = 1.0 / 30.0
 """Seconds between two ticks."""
 GAP = 5e-4
-"""By how much the button's shot passes a limb, metres: PyBullet's tolerance is 1 mm."""
+"""Distance by which the button's shot misses a limb, metres: PyBullet's tolerance is 1 mm."""
 EYE, AT = (1.0, -9.5, 2.6), (0.0, 0.0, 0.8)
 AHEAD = 1.0
-"""Where the path of a shot begins to be drawn, metres from the camera: nearer it would hide what is hit."""
+"""Metres from the camera at which the drawn path of a shot begins: nearer it would hide what is hit."""
 RED = "#c8372d"
 
 
@@ -35,13 +35,13 @@ class Range:
     def __init__(self, firing: Firing, port: int = PORT) -> None:
         self.firing = firing
         self.shot: FiredShot | None = None
-        """The one that is looked at."""
+        """The shot that is shown; None while time runs."""
         self._lock, self._goes_on, self._ends, self._seed = RLock(), Event(), Event(), 0
         firing.step(0.0)
         frame = frame_of_state(firing.world.snapshot())
         self._frame, self._seen = frame, firing.now
         groups, self._size = firing.world.snapshot()._group_names, usual_size(frame)
-        with ExitStack() as opened:  # whatever ends this leaves no server
+        with ExitStack() as opened:  # no error leaves a server behind
             self._server = server = serve("cylcollide range", port)
             opened.callback(stop, server)
             prepare(server, 2, np.array(EYE), np.array(AT), np.zeros(3), 1.0)
@@ -54,11 +54,11 @@ class Range:
 
     @property
     def url(self) -> str:
-        """Where it is shown."""
+        """The address of the page."""
         return url_of(self._server)
 
     def run(self) -> None:
-        """Let time go on, in this thread, until `close`."""
+        """Run the time, in this thread, until `close`."""
         self._goes_on.set()
         begun, stood = time.monotonic() - self.firing.now, 0.0
         while not self._ends.is_set():
@@ -71,24 +71,24 @@ class Range:
             time.sleep(max(0.0, self.firing.now + begun + stood + STEP - time.monotonic()))
 
     def start(self) -> None:
-        """Let time go on in a thread."""
+        """Run the time in a new thread."""
         Thread(target=self.run, daemon=True).start()
 
     def close(self) -> None:
-        """Close it."""
+        """Close the range."""
         with self._lock:
             self._ends.set()
             stop(self._server)
 
     def step(self, now: float) -> None:
-        """Go on to a time, unless a shot is looked at."""
+        """Advance to a time, unless a shot is shown."""
         with self._lock:
             if self.shot is None and now > self.firing.now and not self._ends.is_set():
                 self.firing.step(now)
                 self.draw()
 
     def draw(self, marks: Marks = NO_MARKS) -> None:
-        """Draw what a client with the chosen latency sees, and beside it what the server knows."""
+        """Draw the limbs that a client with the chosen latency sees, and beside them those of the server."""
         latency = self.latency
         with self._lock, self._server.atomic():
             if self.shot is None:
@@ -102,11 +102,11 @@ class Range:
 
     @property
     def latency(self) -> float:
-        """Of the client, in seconds."""
+        """Latency of the client, in seconds."""
         return 1e-3 * float(self._slider.value)
 
     def fire(self, origin: Any, direction: Any) -> FiredShot:
-        """Fire at what is seen; time stands still until `go_on`."""
+        """Fire at the limbs that are shown; time stands still until `go_on`."""
         with self._lock:
             shot = self.shot = self.firing.fire(origin, direction, self._seen)
             self._goes_on.clear()
@@ -117,14 +117,14 @@ class Range:
             return shot
 
     def fire_past_a_limb(self, origin: Any) -> FiredShot | None:
-        """Fire from a place so that the shot passes a limb by half a millimetre; None if there is none in sight."""
+        """Fire from a place so that the shot misses a limb by half a millimetre; None if no limb is in sight."""
         with self._lock:
             self._seed += 1
             way = self.firing.past_a_limb(self._frame, origin, GAP, self._seed)
             return None if way is None else self.fire(origin, way)
 
     def go_on(self) -> None:
-        """Let time go on after a shot."""
+        """Continue the time after a shot."""
         with self._lock:
             self.shot, self._go.visible, self._aside.visible = None, False, False
             self._goes_on.set()
@@ -155,14 +155,14 @@ class Range:
 
 
 def side_view(shot: FiredShot) -> tuple[Float64Array, Float64Array]:
-    """Where a camera sees the place of a shot from the side, and the place; (3,) each."""
+    """The position of a camera beside the place of a shot, and the place; (3,) each."""
     far = min(shot.ours.distance, np.inf if shot.bullet is None else shot.bullet.distance)
     place = shot.origin + (far if np.isfinite(far) else 10.0) * shot.direction
     return beside(shot.frame, place, shot.direction, 2), place
 
 
 def words_of(shot: FiredShot, firing: Firing) -> str:
-    """What came of a shot, as HTML; in red what PyBullet says otherwise."""
+    """The result of a shot, as HTML; PyBullet's answer is red if it differs."""
     judged, limbs = shot.judged, shot.frame.limbs
     past = f", by {1e3 * shot.gap:.3f} mm" if shot.ours.limb < 0 else ""
     lines = [f"<b>{escape(_verdict(shot, limbs.names, shot.ours))}{past}</b>"]

@@ -1,4 +1,4 @@
-"""The only import of viser and of its websockets: their absence always raises the same error; and its server."""
+"""viser's server, and the only import of viser and its websockets, so that their absence always raises one error."""
 
 import io
 import operator
@@ -19,20 +19,20 @@ except ImportError as missing:
 HOST = "127.0.0.1"
 LOWEST_PORT, HIGHEST_PORT = 1024, 65535
 AMBIENT = 1.1
-"""Light from all sides. A map of surroundings and shadows take most of the time where software draws."""
+"""Ambient light. An environment map and shadows would take most of a software renderer's time."""
 
 
 def serve(title: str, port: int = PORT) -> viser.ViserServer:
-    """A server without any scene that listens on this machine alone, at a port or the next one that is free.
+    """A server without any scene that listens only on this machine, at a port or the next one that is free.
 
-    ValueError for what is no port, and if none is free: viser would wait for ever.
+    ValueError for an invalid port, and if none is free: viser would wait for ever.
     """
     if not is_integer(port) or not LOWEST_PORT <= operator.index(port) <= HIGHEST_PORT:
         allowed = f"an integer from {LOWEST_PORT} to {HIGHEST_PORT}"
         raise ValueError(f"port: expected {allowed}, got {shown(port)}; the usual one is {PORT}")
     if not any(map(_is_free, range(operator.index(port), HIGHEST_PORT + 1))):
         raise ValueError(f"port: expected a free one from {shown(port)} on, got none; the usual one is {PORT}")
-    with redirect_stdout(io.StringIO()):  # it greets even if it is told not to
+    with redirect_stdout(io.StringIO()):  # it prints a greeting even with verbose=False
         server = viser.ViserServer(host=HOST, port=operator.index(port), label=title, verbose=False)
     try:
         server.gui.configure_theme(show_logo=False, show_share_button=False, control_width="large")
@@ -49,7 +49,7 @@ def serve(title: str, port: int = PORT) -> viser.ViserServer:
 def _is_free(port: int) -> bool:
     """Whether a server can listen at a port."""
     with socket.socket() as trial:
-        if os.name == "posix":  # as asyncio: a port whose last connection has just ended is free
+        if os.name == "posix":  # as in asyncio: a port whose last connection has just ended is free
             trial.setsockopt(socket.SOL_SOCKET, socket.SO_REUSEADDR, 1)
         try:
             trial.bind((HOST, port))
@@ -60,7 +60,7 @@ def _is_free(port: int) -> bool:
 
 
 def url_of(server: viser.ViserServer) -> str:
-    """Where a server is shown."""
+    """The address of a server's page."""
     return f"http://{server.get_host()}:{server.get_port()}"
 
 

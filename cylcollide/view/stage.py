@@ -1,4 +1,4 @@
-"""The scene in the browser: instances of limbs, bones and marks, of which a new frame changes what differs."""
+"""The scene in the browser: instances of limbs, bones and marks; a new frame sends only what has changed."""
 
 from collections.abc import Mapping
 from functools import cache
@@ -27,13 +27,13 @@ STRUCK = "#e4189f"
 LINE = 3.0
 """Width of a line on the screen."""
 SUN, CELLS, CELL, SECTION, WIDTH = 1.6, 15, 235, 190, 0.006
-"""Light from above; cells of the ground to each side; the gray of lines, and each fifth; half their width, in cells."""
+"""Light from above; cells of the ground to each side; gray of lines, and of each fifth; half their width, in cells."""
 SAME = 2.0**-20
-"""Numbers that differ by less of a limb's size are not sent again."""
+"""Numbers that change by a smaller share of a usual limb's size are not sent again."""
 STEP = 1000.0
-"""Origins of views are whole multiples of so many cells of the ground."""
+"""Origins of views are whole multiples of this number of ground cells."""
 THINNEST, FARTHEST = 1e-12, 1e12
-"""Sizes of a usual limb, and distances from the origin, that a browser draws: it squares numbers, in float32."""
+"""Least size of a usual limb and largest distance from the origin that a browser draws: it squares float32 numbers."""
 
 
 class Stage:
@@ -41,7 +41,7 @@ class Stage:
 
     `groups`: numbers of hit groups by name. `size`: of a usual limb; points are drawn in proportion. `origin`: the
     place (3,) in the world that is 0 in the scene. `rounded_to`: positions are rounded to multiples of it, which
-    compress well. `ghost`: whether these are shadows of others, grey and translucent.
+    compress well. `ghost`: whether limbs are drawn grey and translucent.
     """
 
     def __init__(
@@ -52,13 +52,13 @@ class Stage:
         self.origin = origin
         self._ghost, self._prefix = ghost, "ghost/" if ghost else ""
         self._limbs: dict[str, tuple[Any, dict[str, NDArray[np.float32]]]] = {}
-        """What draws limbs, and the columns that were sent to it."""
+        """The scene nodes that draw limbs, and the columns that were sent to them."""
         self._made_of: tuple[Any, ...] = ()
         self._lines: dict[str, Any] = {}
         self.shows_bones = False
 
     def show(self, frame: Frame, marks: Marks = NO_MARKS) -> None:
-        """Draw a frame and marks in place of those before; ValueError if it is out of range."""
+        """Replace the drawn frame and marks; ValueError if the frame is out of range."""
         check_range(frame, self.origin)
         limbs, at = frame.limbs, self._prefix
         parts = [(f"{at}limbs/{one.name}", one, 1.0) for one in instances_of(limbs, ~frame.is_static)]
@@ -84,7 +84,7 @@ class Stage:
             self._draw(name, getattr(marks, name), marks.points)
 
     def clear(self) -> None:
-        """Take all limbs away."""
+        """Remove all limbs."""
         for node, _ in self._limbs.values():
             node.remove()
         self._limbs, self._made_of = {}, ()
@@ -132,7 +132,7 @@ class Stage:
 
 
 def drawn(where: Float64Array) -> Float64Array:
-    """Lines (k, 2, 3) or points (k, 3) that begin where a browser draws; lines no longer than it draws."""
+    """The lines (k, 2, 3) or points (k, 3) that begin within `FARTHEST` of the origin; lines are cut to this length."""
     first = where[:, 0] if where.ndim == 3 else where
     where = where[np.abs(first).max(axis=1) <= FARTHEST]
     if where.ndim == 3:
@@ -153,7 +153,7 @@ def rgb(color: str) -> Rgb:
 
 
 def usual_size(frame: Frame) -> float:
-    """The size by which lines and points are drawn: the median radius, or half extent, of limbs that are no statics."""
+    """The size for lines and points: the median radius, or half extent, of limbs that are not statics."""
     limbs = frame.limbs
     sizes = limbs.radius + limbs.half_extents.min(axis=1)  # one of them is 0
     chosen = sizes[~frame.is_static] if (~frame.is_static).any() else sizes
@@ -161,7 +161,7 @@ def usual_size(frame: Frame) -> float:
 
 
 def box_around(frame: Frame, origin: Float64Array = ZERO) -> tuple[Float64Array, Float64Array]:
-    """The corners (3,), from an origin, of a box around all limbs that are no statics, or all; 0 without any."""
+    """The corners (3,), from an origin, of a box around all limbs that are not statics, or all; 0 without limbs."""
     limbs: Any = frame.limbs if frame.is_static.all() else frame.limbs[~frame.is_static]
     if not len(limbs):
         return np.zeros(3), np.zeros(3)
@@ -170,7 +170,7 @@ def box_around(frame: Frame, origin: Float64Array = ZERO) -> tuple[Float64Array,
 
 
 def reaches(limbs: Limbs) -> Float64Array:
-    """How far limbs reach beyond their ends, at most; (n,)."""
+    """Bounds on how far limbs reach beyond their ends; (n,)."""
     return np.asarray(np.maximum(limbs.radius, np.linalg.norm(limbs.half_extents, axis=1)))
 
 
@@ -198,7 +198,7 @@ def check_range(frame: Frame, origin: Float64Array) -> None:
 
 
 def view_of(frame: Frame, up: int, origin: Float64Array) -> tuple[Float64Array, Float64Array]:
-    """Where a camera stands that sees all limbs, and what it looks at; (3,) each, from an origin.
+    """The position of a camera that sees all limbs, and the point that it looks at; (3,) each, from an origin.
 
     `up`: the axis that points up.
     """
@@ -211,9 +211,9 @@ def view_of(frame: Frame, up: int, origin: Float64Array) -> tuple[Float64Array, 
 
 
 def beside(frame: Frame, place: Float64Array, way: Float64Array, up: int, aside: float = 1.0) -> Float64Array:
-    """Where a camera sees a place of a shot from the side, (3,). `way`: of the shot; `aside`: 0 for from behind.
+    """The position (3,) of a camera beside a place of a shot. `way`: direction of the shot; `aside`: 0 for from behind.
 
-    It shows a person, or a limb where there are hardly any. A shot without length is seen as if it flew along an axis.
+    The view shows a person, or a limb if there are only a few. A shot without length counts as one along an axis.
     """
     limbs, size, upright, level = frame.limbs, usual_size(frame), np.eye(3)[up], np.eye(3)[up - 1]
     ahead = unit_direction(way, np.eye(3)[up - 2])
@@ -228,9 +228,9 @@ def beside(frame: Frame, place: Float64Array, way: Float64Array, up: int, aside:
 def look_at_shot(
     camera: Any, frame: Frame, marks: Marks, up: int, origin: Float64Array, as_player: bool = False
 ) -> None:
-    """Let a camera see what a shot is looked at for, from its side or over the shoulder of its player.
+    """Aim a camera at the place of a shot, from the side or over the shoulder of its player.
 
-    It stays as it is if that is too far from the origin of the view.
+    The camera stays as it is if that is too far from the origin of the view.
     """
     (start, end), place = marks.path[0][0], marks.place
     seen_at, aside = (start, 0.0) if as_player else (place, 1.0)
@@ -240,7 +240,7 @@ def look_at_shot(
 
 
 def aim(camera: Any, eye: Float64Array, at: Float64Array, up: int) -> None:
-    """Let the camera of a client see a place; in a narrow window from farther away, above the panel, which is below."""
+    """Aim the camera of a client at a place; in a narrow window from farther away, above the panel at the bottom."""
     narrow = min(camera.aspect, 1.0)
     away, lower = (eye - at) / narrow, 0.3 * (narrow < 1.0)
     camera.position, camera.look_at = at + away, at - lower * np.linalg.norm(away) * np.eye(3)[up]
@@ -249,7 +249,7 @@ def aim(camera: Any, eye: Float64Array, at: Float64Array, up: int) -> None:
 def prepare(server: Any, up: int, eye: Float64Array, at: Float64Array, ground: Float64Array, cell: float) -> None:
     """Put the camera of a server at `eye`, looking at a place, a light beside it, and lines on a ground.
 
-    viser's own grid and lights take a third of a frame where software draws.
+    viser's own grid and lights take a third of the frame time of a software renderer.
     """
     scene, camera, upright, distance = server.scene, server.initial_camera, np.eye(3)[up], np.linalg.norm(eye - at)
     scene.set_up_direction("+" + "xyz"[up])

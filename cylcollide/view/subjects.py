@@ -1,4 +1,4 @@
-"""What can be viewed, as frames, and shots in words: limbs, rigs, worlds, histories, logs, cases of the cross-check."""
+"""Subjects of a view, as frames, and shots in words: limbs, rigs, worlds, histories, logs, cases of the cross-check."""
 
 from collections import deque
 from collections.abc import Callable, Iterable, Mapping, Sequence
@@ -30,13 +30,13 @@ if TYPE_CHECKING:
 
 
 @dataclass(frozen=True)
-class Told:
-    """One shot: what was judged, and why."""
+class ShotView:
+    """One shot: the limbs that were judged, and the explanation."""
 
     judged: Frame
-    """The limbs that were judged: what its player saw."""
+    """The limbs that were judged, as the player saw them."""
     now: Frame | None
-    """The server's world when it judged; None if these are the same."""
+    """The server's world at the time of judging; None if it is the same."""
     marks: Marks
     words: str
     frame: int | None = None
@@ -52,12 +52,12 @@ class Subject:
     frame: Callable[[int], Frame]
     """The frame with a number."""
     times: Float64Array = field(default_factory=lambda: np.zeros(1))
-    """Of the frames, as many as there are."""
+    """Times of the frames, one per frame."""
     shots: Sequence[str] = ()
     """A line about each shot."""
-    tell: Callable[[int], Told] | None = None
+    tell: Callable[[int], ShotView] | None = None
     """The shot with a number."""
-    tell_all: Callable[[], Iterable[Told]] = tuple
+    tell_all: Callable[[], Iterable[ShotView]] = tuple
     """All shots, one after another."""
 
 
@@ -108,7 +108,7 @@ def _(seen: LoggedShots) -> Subject:
     states = _States(seen)
     groups = states[0]._group_names
 
-    def tell(number: int) -> Told:
+    def tell(number: int) -> ShotView:
         return seen._again(number, partial(_told, seen[number], seen.ticks))
 
     return Subject(
@@ -118,11 +118,11 @@ def _(seen: LoggedShots) -> Subject:
 
 
 STEPS = 64
-"""For a state at most so many ticks later a log is read on, instead of replayed."""
+"""If the next state is at most this many ticks later, reading continues; else the log is replayed."""
 
 
 class _States:
-    """The states of a log by the index of their tick: a few more are steps, any other is a replay."""
+    """The states of a log by the index of their tick: the next `STEPS` are read on, any other one needs a replay."""
 
     def __init__(self, log: LoggedShots) -> None:
         self._log, self._rest, self._at = log, log._states(), 0
@@ -138,7 +138,7 @@ class _States:
 
 
 class _ShotLines(Sequence[str]):
-    """A line about each shot of a log, read when it is needed."""
+    """A line about each shot of a log, read on access."""
 
     def __init__(self, log: LoggedShots) -> None:
         self._log = log
@@ -154,8 +154,8 @@ class _ShotLines(Sequence[str]):
         return f"{shot.number}: tick {shot.tick}, {'hit' if shot.hit else 'miss'}{note}"
 
 
-def _told(shot: LoggedShot, ticks: Int64Array, judged: Judged, asked: Any, call: Values, row: int) -> Told:
-    """A shot of a log, the log's ticks; the shot judged again, what it asked, its call, and its row."""
+def _told(shot: LoggedShot, ticks: Int64Array, judged: Judged, asked: Any, call: Values, row: int) -> ShotView:
+    """The `ShotView` of a logged shot, given the log's ticks; the shot judged again, on `asked`; its call and row."""
     why, now, at = explanation_of(judged, asked, call, row), None, ""
     if not isinstance(asked, PoseHistory):
         then = frame_of_state(asked.snapshot())
@@ -171,7 +171,7 @@ def _told(shot: LoggedShot, ticks: Int64Array, judged: Judged, asked: Any, call:
     differs = "" if again == shot.limb else f"\nLogged: row {shot.limb}; judged again: row {again}."
     words = f"shot {shot.number}, after tick {shot.tick}{note}, judged{at}\n{why}{differs}"
     frame = int(np.clip(np.searchsorted(ticks, shot.tick), 0, len(ticks) - 1))
-    return Told(then, now, marks, words, frame)
+    return ShotView(then, now, marks, words, frame)
 
 
 # Cases of the cross-check ---------------------------------------------------------------------------------------------
@@ -183,7 +183,7 @@ def subject_of_cases(cases: Sequence["Case"], title: str) -> Subject:
     """Cases of the cross-check: both answers to each."""
     from cylcollide.crosscheck.cases.wording import headline  # noqa: PLC0415  needs an extra
 
-    def tell(number: int) -> Told:
+    def tell(number: int) -> ShotView:
         return _told_case(cases[number], headline(cases[number]))
 
     lines = [f"{i}: {case.kind}, {case.name(case.limb)}" for i, case in enumerate(cases)]
@@ -192,7 +192,7 @@ def subject_of_cases(cases: Sequence["Case"], title: str) -> Subject:
     )
 
 
-def _told_case(case: "Case", sentence: str) -> Told:
+def _told_case(case: "Case", sentence: str) -> ShotView:
     limbs = case.limbs
     named = Limbs.cylinders(case.p1, case.p2, case.radius, name=[case.name(i) for i in range(len(limbs))])
     start, end = np.array(case.start), np.array(case.end)
@@ -210,4 +210,4 @@ def _told_case(case: "Case", sentence: str) -> Told:
     )
     cause = f"\nCause: {case.cause}." if case.cause else ""
     words = f"{case.address}\n{sentence}{cause}\nGreen: the true hit; red: the other engine's."
-    return Told(frame_of_limbs(named), None, marks, words)
+    return ShotView(frame_of_limbs(named), None, marks, words)

@@ -1,4 +1,4 @@
-"""A view in the browser: the scene, beside it a slider over ticks, a list of shots, and words about the one chosen."""
+"""A view in the browser: the scene, a slider over ticks, a list of shots, and words about the chosen one."""
 
 import os
 import sys
@@ -24,14 +24,14 @@ from cylcollide.view.panel import legend, preformatted
 from cylcollide.view.pointed import PointerNames, named_at
 from cylcollide.view.server import PORT, serve, stop, url_of
 from cylcollide.view.stage import Stage, aim, ground_of, look_at_shot, origin_of, prepare, usual_size, view_of
-from cylcollide.view.subjects import Subject, Told, subject_of
+from cylcollide.view.subjects import ShotView, Subject, subject_of
 
 Up = Literal["auto", "y", "z"]
 
 LISTED = 200
 """Shots in the list at a time."""
 STEP = 1.0 / 30.0
-"""Seconds between two frames that are drawn while it plays, at least."""
+"""Least number of seconds between two frames while it plays."""
 
 
 def view(seen: Any, *, up: Up = "auto", port: int = PORT, open_browser: bool = True) -> "Viewer":
@@ -54,7 +54,7 @@ def view(seen: Any, *, up: Up = "auto", port: int = PORT, open_browser: bool = T
         Without viser: install the extra `view`.
     ValueError
         If the object cannot be shown, its limbs are too small or too far apart for a browser (`docs/view.md`), or `up`,
-        `port` or `open_browser` is none.
+        `port` or `open_browser` is not valid.
     """
     opens = flag(open_browser, "open_browser") and has_display() and "ipykernel" not in sys.modules
     viewer = Viewer(seen if isinstance(seen, Subject) else subject_of(seen), up=up, port=port)
@@ -64,7 +64,7 @@ def view(seen: Any, *, up: Up = "auto", port: int = PORT, open_browser: bool = T
 
 
 def has_display() -> bool:
-    """Whether a browser would open a window: elsewhere one in the terminal would take its place."""
+    """Whether a browser would open a window; without a display, a terminal browser would open instead."""
     return sys.platform in ("win32", "darwin") or any(os.environ.get(one) for one in ("DISPLAY", "WAYLAND_DISPLAY"))
 
 
@@ -75,15 +75,15 @@ class Viewer:
         if not (isinstance(up, str) and up in get_args(Up)):
             raise ValueError(f"up: expected 'auto', 'y' or 'z', got {shown(up)}; turn what has x up before it is shown")
         self._subject, self._lock = subject, RLock()
-        self._told: Told | None = None
+        self._told: ShotView | None = None
         self._playing: Event | None = None
-        """Set to end what plays; None if nothing does."""
+        """Set to end the playback; None if nothing plays."""
         self._is_told = self._is_closed = False
         self._frame, frames = subject.frame(0), map(subject.frame, range(len(subject.times)))
         self._first = first = next((frame for frame in frames if len(frame.limbs)), self._frame)
         self._up = up_axis(first.limbs, ~first.is_static) if up == "auto" else "xyz".index(up)
         self._origin = origin_of(first)
-        with ExitStack() as opened:  # whatever ends this leaves nothing open
+        with ExitStack() as opened:  # no error leaves anything open
             self._server = serve(f"cylcollide: {subject.title}", port)
             opened.callback(stop, self._server)
             self._stage = self._stage_of(self._server)
@@ -99,7 +99,7 @@ class Viewer:
 
     @property
     def url(self) -> str:
-        """Where it is shown."""
+        """The address of the page."""
         return url_of(self._server)
 
     def __repr__(self) -> str:
@@ -109,7 +109,7 @@ class Viewer:
         return f'<iframe src="{self.url}" width="100%" height="600" style="border:0"></iframe>'
 
     def close(self) -> None:
-        """Close it."""
+        """Close the viewer."""
         with self._lock:
             if not self._is_closed:
                 self._is_closed = True
@@ -117,7 +117,7 @@ class Viewer:
                 self._opened.close()
 
     def wait(self) -> None:
-        """Wait until it is closed; Ctrl-C closes it."""
+        """Wait until the viewer is closed; Ctrl-C closes it."""
         try:
             while not self._is_closed:
                 time.sleep(0.1)
@@ -185,7 +185,7 @@ class Viewer:
             self._draw(self._frame, told.marks if then else replace(told.marks, struck=-1))
 
     def _put(self, frame: int | None, shot: int | None) -> None:
-        """Let the panel say what is shown; what it then calls has no effect."""
+        """Update the panel to what is shown; its callbacks have no effect meanwhile."""
         self._is_told = True
         try:
             if frame is not None:
@@ -203,7 +203,7 @@ class Viewer:
             self._stage.show(frame, marks)
 
     def _stage_of(self, server: Any, rounded_to: float = 0.0) -> Stage:
-        """A stage, and the camera of its server at the first limbs; `rounded_to`: a share of a cell of the ground."""
+        """A stage; aims its server's camera at the first limbs. `rounded_to`: a share of a cell of the ground."""
         first, up, origin = self._first, self._up, self._origin
         ground, cell = ground_of(first, up, origin)
         prepare(server, up, *view_of(first, up, origin), ground, cell)
@@ -259,7 +259,7 @@ class Viewer:
             Thread(target=self._go_on, args=(playing,), daemon=True).start()
 
     def _pause(self) -> bool:
-        """Stop to play; returns whether it played."""
+        """Stop the playback; returns whether it was playing."""
         playing, self._playing = self._playing, None
         if playing is not None:
             playing.set()
@@ -267,7 +267,7 @@ class Viewer:
         return playing is not None
 
     def _go_on(self, ends: Event) -> None:
-        """Play from the present frame on, as fast as it was; from the first one at the end."""
+        """Play in real time from the present frame on; from the first one if that is the last."""
         times, number = self._subject.times, int(self._slider.value)
         number = number if number < len(times) - 1 else 0
         begun, first = time.monotonic(), times[number]
@@ -288,14 +288,14 @@ class Viewer:
             self._draw(self._frame, marks)
 
     def _name_at(self, origin: Any, direction: Any) -> str:
-        """What a ray of the scene meets first among the limbs that are shown, in words; "" for nothing."""
+        """The first of the shown limbs that a ray of the scene hits, in words; "" for none."""
         return named_at(self._frame.limbs, self._subject.groups, self._origin + origin, direction)
 
     # Files ------------------------------------------------------------------------------------------------------------
 
     def save_html(self, path: str | PathLike[str], rate: float = 20.0) -> None:
         """Write a self-contained page: all frames, at most `rate` a second, and a list of shots, up to 10 MB."""
-        server = serve(self._subject.title)  # of its own: the live view goes on
+        server = serve(self._subject.title)  # a separate one: the live view continues
         try:
             stage = self._stage_of(server, rounded_to=2.0**-12)
             write_text(Path(path), html_of(server, stage, self._subject, rate, self._up))

@@ -1,4 +1,4 @@
-"""HitWorld: limbs and characters that move. Each query reads one whole, immutable state."""
+"""HitWorld: limbs and characters that move. Each query reads one complete, immutable state."""
 
 from __future__ import annotations
 
@@ -15,7 +15,7 @@ from cylcollide._types import Flags, Int32Array, Int64Array
 from cylcollide.bones.rig_rows import Parts
 from cylcollide.characters.matrices import MatrixOrder
 from cylcollide.characters.rig import Rig
-from cylcollide.constants import FEW_MOVED, LIMBS_SHARED, REBUILT_AT_ONCE
+from cylcollide.constants import FEW_MOVED, LIMBS_PER_THREAD, REBUILT_AT_ONCE
 from cylcollide.limbs.limbs import Limbs
 from cylcollide.limbs.tables import checked_ends
 from cylcollide.process.tasks import Task
@@ -33,7 +33,7 @@ from cylcollide.world.static_calls import StaticCalls
 class HitWorld(StaticCalls):
     """Limbs and characters that move, and the queries on their present state.
 
-    `set_endpoints` moves the bare limbs that the world was made of. `spawn` adds characters,
+    `set_endpoints` moves the bare limbs, those passed to the constructor. `spawn` adds characters,
     `set_poses` poses them, `despawn` removes them; a character without a pose is not hit.
     `add_static` adds statics. Rows are the bare limbs, the posed characters by ascending id, each
     in the order of its rig, and the statics by handle.
@@ -55,7 +55,7 @@ class HitWorld(StaticCalls):
         self._rebuild: Task | None = None
 
     def __reduce__(self) -> tuple[Callable[..., HitWorld], tuple[Any, ...]]:
-        """A copy or pickle has all limbs where they are now, and a newly built tree."""
+        """A copy or pickle has the present limbs and a newly built tree."""
         return world_in, (type(self), self.snapshot())
 
     def __repr__(self) -> str:
@@ -73,7 +73,7 @@ class HitWorld(StaticCalls):
         return self._present.roster.ids.copy()
 
     def set_endpoints(self, p1: ArrayLike, p2: ArrayLike, *, limbs: ArrayLike | None = None) -> None:
-        """Move all bare limbs, or those of the given rows, to new ends (n, 3); all else stays.
+        """Move all bare limbs, or those of the given rows, to new ends (n, 3); others stay.
 
         Raises
         ------
@@ -91,7 +91,7 @@ class HitWorld(StaticCalls):
                 columns.p1[place], columns.p2[place] = first, last
 
             self._move(Parts(rows, nothing, nothing), write)
-            self._lock.tell("set_endpoints", p1=first, p2=last, limbs=chosen)
+            self._lock.notify("set_endpoints", p1=first, p2=last, limbs=chosen)
 
     def spawn(self, rig: Rig, count: int = 1) -> Int32Array:
         """Add characters of a rig; each is hit once it has a pose.
@@ -101,14 +101,14 @@ class HitWorld(StaticCalls):
         Raises
         ------
         ValueError
-            If `rig` is not a Rig, gives a hit group another number than an earlier rig of this
-            world does, or if too few ids are left; the world stays as it was.
+            If `rig` is not a Rig, if its number of a hit group differs from that of an earlier rig
+            of this world, or if too few ids are left; the world stays as it was.
         """
         with self._lock.changing():
             before = self._present.roster
             roster = before.spawned(rig, count)
             self._put(self.snapshot()._with_roster(roster))
-            self._lock.tell("spawn", rig=rig, ids=roster.ids[len(before.ids) :])
+            self._lock.notify("spawn", rig=rig, ids=roster.ids[len(before.ids) :])
             return roster.ids[len(before.ids) :].copy()
 
     def set_poses(
@@ -124,7 +124,7 @@ class HitWorld(StaticCalls):
             The bones in the world: (k, b, 3) and (k, b, 4), or (b, 3) and (b, 4) for one character;
             quaternions x, y, z, w of any length but 0.
         teleport
-            Whether they jump there, one or (k,): a history does not interpolate a jump.
+            Whether the characters jump, one or (k,): a history does not interpolate a jump.
 
         Raises
         ------
@@ -167,7 +167,7 @@ class HitWorld(StaticCalls):
                     changed = poses.changed(roster, layout)
                     self._move(changed, lambda columns: poses.write(columns, roster, layout), roster)
             if self._lock.observers:
-                self._lock.tell("set_poses", **poses.given(jumps))
+                self._lock.notify("set_poses", **poses.given(jumps))
 
     def set_layers(self, ids: ArrayLike, mask: ArrayLike) -> None:
         """Replace the masks of the limbs of characters; `set_poses` keeps them.
@@ -188,7 +188,7 @@ class HitWorld(StaticCalls):
             roster = self._present.roster
             index = roster.index_of(ids)
             self._put(states.with_layers(self.snapshot(), roster.with_layers(index, as_layers(mask, len(index)))))
-            self._lock.tell("set_layers", ids=roster.ids[index], mask=self._present.roster.layers[index])
+            self._lock.notify("set_layers", ids=roster.ids[index], mask=self._present.roster.layers[index])
 
     def despawn(self, ids: ArrayLike) -> None:
         """Remove characters, (k,) or one; no id is used twice.
@@ -196,7 +196,7 @@ class HitWorld(StaticCalls):
         Raises
         ------
         ValueError
-            On ids that are unknown, despawned already or named twice; the world is left as it was.
+            On ids that are unknown, despawned or named twice; the world stays as it was.
         """
         with self._lock.changing():
             before = self._present.roster
@@ -206,13 +206,13 @@ class HitWorld(StaticCalls):
                 self._put(self.snapshot()._with_roster(roster))
             else:
                 self._restructure(roster, None)
-            self._lock.tell("despawn", ids=before.ids[index])
+            self._lock.notify("despawn", ids=before.ids[index])
 
     def _is_present(self, state: Snapshot) -> bool:
         return self._present.published is state
 
     def _moved_in_place(self, poses: Poses) -> bool:
-        """Overwrite the current columns if nothing else holds them; returns whether it did.
+        """Overwrite the current columns if nothing else holds them; return whether they were overwritten.
 
         Only for few characters of one rig, a state without other readers, and machine code, which no signal or thread
         interrupts.
@@ -221,7 +221,7 @@ class HitWorld(StaticCalls):
         if rig is None or memory is None or MACHINE_CODE is None:
             return False
         limbs, nodes = len(place) * len(rig._rows.bone), len(memory.columns.bounds)
-        if limbs > min(LIMBS_SHARED, FEW_MOVED * layout.rows):
+        if limbs > min(LIMBS_PER_THREAD, FEW_MOVED * layout.rows):
             return False
         if self._spare is not None:  # first: an interrupt may not leave an outdated spare
             self._spare = self._spare.after(place, layout)
@@ -253,7 +253,7 @@ class HitWorld(StaticCalls):
     def _fits(self, moved: Snapshot | None = None) -> bool:
         """Whether a state with moved limbs (None: the present) keeps its tree; if not, the caller builds one.
 
-        Checked after each eighth of the limbs that has moved. During a rebuild the tree stays.
+        Checked each time 1/8 of the limbs have moved. During a rebuild the tree stays.
         """
         if self._moved_rows < self._present.layout.rows // 8:
             return True
@@ -261,7 +261,7 @@ class HitWorld(StaticCalls):
         return state._fits or self._rebuilds(state)
 
     def _restructure(self, roster: Roster, poses: OwnerPoses | None) -> None:
-        """Publish the state of another roster, in which some characters or a static have new poses."""
+        """Publish the state of a changed roster, in which some characters or a static have new poses."""
         made, changed = states.restructured(self.snapshot(), roster, poses)
         self._moved_rows += changed
         self._replace(made if self._fits(made) else states.with_new_tree(made))
@@ -272,17 +272,17 @@ class HitWorld(StaticCalls):
         self._present = Present(state)
 
     def _put(self, state: Snapshot) -> None:
-        """Publish a state that has the columns of the present one."""
+        """Publish a state with the same columns as the present one."""
         self._present = Present(state, self._present.memory)
 
     def finish_rebuild(self) -> None:
-        """Wait until the new tree is built: useful after large motions, before very many rays."""
+        """Wait until the new tree is built: useful after large motions, before large batches of rays."""
         rebuild = self._rebuild
         if rebuild is not None:
             rebuild.wait()
 
     def _rebuilds(self, state: Snapshot) -> bool:
-        """Whether a thread rebuilds the tree; start one if none does and there are enough limbs."""
+        """Whether a thread is rebuilding the tree; starts one if none is and there are enough limbs."""
         if len(state) < REBUILT_AT_ONCE:
             return False
         if self._rebuild is None or not self._rebuild.is_running:  # not running: it failed, or this process is a fork
@@ -294,7 +294,7 @@ class HitWorld(StaticCalls):
         return True
 
     def _take(self, rebuilt: Snapshot) -> Snapshot | None:
-        """Replace the tree by a rebuilt one; returns the present state if the new tree no longer fits it."""
+        """Replace the tree by a rebuilt one; return the present state if the new tree no longer fits it."""
         with self._lock():
             state = states.with_tree_of(rebuilt, self.snapshot())
             self._replace(state)

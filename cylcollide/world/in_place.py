@@ -1,9 +1,9 @@
-"""Moves of a few characters in the columns of the present state, at a fraction of the cost of copying all columns.
+"""In-place moves of a few characters: much cheaper than copying all columns of the present state.
 
-If no array of the columns is held elsewhere, overwriting them is the same as copying them. The world drops its
-snapshot, checks that no lease of the columns is left, and one loop writes them; the next query makes a snapshot. The
-loop checks before it writes, and holds the interpreter's lock: no other thread, no signal handler and no fork
-runs between its first and its last write.
+If nothing else holds an array of the columns, overwriting them has the same effect as copying them. The world drops
+its snapshot, checks that no lease of the columns is left, and one loop writes them; the next query makes a snapshot.
+The loop checks before it writes, and holds the GIL: no other thread, no signal handler and no fork runs between its
+first and its last write.
 """
 
 from functools import partial
@@ -26,33 +26,33 @@ from cylcollide.world.pose_columns import PoseColumns, PoseMemory
 from cylcollide.world.snapshot import Snapshot
 
 MOVED, READ_ELSEWHERE, OUTSIDE = -1, -2, -3
-"""What `move_characters` returns besides the row of a bad pose."""
+"""Return values of `move_characters` other than the row of a bad pose."""
 
 
 class PoseScratch(NamedTuple):
-    """Work arrays: what is to be written for k characters of one rig with m limbs, and the shapes of these."""
+    """Work arrays: the values to write for k characters of one rig with m limbs, and the shapes of the limbs."""
 
     kind: Column[np.int8]  # (m,)
     radius: Column[np.float64]  # (m,)
     radius2: Column[np.float64]  # (m,)
-    first: Parts  # (k,) each: where each character begins in `placed`
+    first: Parts  # (k,) each: the first index of each character in `placed`
     placed: Placed  # (k m, ...)
     rows: Rows[np.float64]  # (k m, ROW)
     kernel_shape: Column[np.int8]  # (k m,)
-    low: Vectors  # (k m, 3): of the boxes around limbs
+    low: Vectors  # (k m, 3): lower corners of the limbs' boxes
     high: Vectors  # (k m, 3)
     limb: Column[np.int32]  # (k m,): the row of the state
     dirty: Column[np.bool_]  # (nodes,)
     corners: Column[np.float64]  # (6,)
 
     def suits(self, rig: Rig, characters: int, nodes: int) -> bool:
-        """Whether this memory was made for these."""
+        """Whether these arrays have the sizes for this rig and these counts."""
         sizes = len(self.first.rows), len(self.dirty)
         return self.kind is rig.limbs._table.kind and sizes == (characters, nodes)
 
 
 def make_pose_scratch(rig: Rig, characters: int, nodes: int) -> PoseScratch:
-    """Work arrays for so many characters of a rig in a state whose tree has so many nodes."""
+    """Work arrays for `characters` characters of a rig in a state whose tree has `nodes` nodes."""
     m, bones, boxes = len(rig.limbs), len(rig.bone_names), len(rig._rows.boxes)
     order, table = np.arange(characters, dtype=np.int32), rig.limbs._table
     p1, p2, low, high = np.empty((4, characters * m, 3))
@@ -77,12 +77,12 @@ def move_characters(
     columns: PoseColumns,
     lent: Column[np.int64],
 ) -> int:
-    """Move k characters of a rig in the columns of a state, unless these have been lent.
+    """Move k characters of a rig in the columns of a state, unless the columns are lent.
 
-    `pose` has their bones, one character after another; they are those at `place` (k,) among the posed ones, which
-    begin at `first` in the columns. `at` and `frame` are of the state's tree, columns and `lent` of its `PoseMemory`.
-    Returns MOVED; or nothing was written, since the columns are READ_ELSEWHERE, or a limb would be OUTSIDE of the box
-    around all limbs, or the pose of this row, from 0 on, is bad.
+    `pose` has their bones, one character after another. `place` (k,) is their index among the posed characters, `first`
+    where each of those begins in the columns. `at` and `frame` belong to the state's tree, `columns` and `lent` to its
+    `PoseMemory`. Returns MOVED if the columns were written. Otherwise returns READ_ELSEWHERE if they are lent, OUTSIDE
+    if a limb would leave the box around all limbs, or the row, 0 or more, of a bad pose.
     """
     (positions, orientations), k = pose, place.size
     count = positions.shape[0] // k
@@ -120,7 +120,7 @@ def move_characters(
 
 @compiled
 def _prepare(rig: RigRows, c: int, row: int, scratch: PoseScratch, frame: TreeFrame) -> bool:
-    """Write rows and boxes of the placed limbs of character c; returns whether they lie in the box around all limbs."""
+    """Write rows and boxes of the placed limbs of character c; return whether they lie in the box around all limbs."""
     begin, placed, centre, scale = scratch.first.rows[c], scratch.placed, frame.centre, frame.scale
     for i in range(rig.bone.size):
         j = begin + i
@@ -135,7 +135,7 @@ def _prepare(rig: RigRows, c: int, row: int, scratch: PoseScratch, frame: TreeFr
         for axis in range(3):
             scratch.low[j, axis], scratch.high[j, axis] = smallest[axis], largest[axis]
             begins, ends = bounds[axis], bounds[3 + axis]
-            # corners may have been rounded to float32, as the boxes are that they hold
+            # the frame's corners may be rounded to float32, as are the boxes inside them
             begins, ends = max(begins, float(np.float32(begins))), min(ends, float(np.float32(ends)))
             if not (begins >= frame.low[axis] and ends <= frame.high[axis]):
                 return False
@@ -143,18 +143,18 @@ def _prepare(rig: RigRows, c: int, row: int, scratch: PoseScratch, frame: TreeFr
 
 
 class Present:
-    """A state, and the memory of its columns if a move has written it."""
+    """The present state, and the memory of its columns if a move wrote them."""
 
     def __init__(self, state: Snapshot, memory: PoseMemory | None = None) -> None:
         self.published: Snapshot | None = state
-        """None after a move in place, until the next query."""
+        """The snapshot of the state; None after a move in place, until the next query."""
         self.roster, self.layout, self.memory = state._roster, state._layout, memory
         self._tree, self._built_cost = state._tree, state._built_cost
-        if memory is not None:  # what is kept here must not be a lease
+        if memory is not None:  # this object must not hold a lease
             self._tree = state._tree._replace(bounds=memory.columns.bounds)
 
     def publish(self) -> Snapshot:
-        """A snapshot after moves in place. Another thread may publish an equal one."""
+        """Publish a snapshot after moves in place, and return it. Another thread may publish an equal one."""
         assert self.memory is not None
         columns = self.memory.lend()
         state = Snapshot(self.roster, self.layout, columns, self._tree, self._built_cost, self._slots)
@@ -162,14 +162,14 @@ class Present:
         return state
 
     def move(self, rig: RigRows, bones: Bones, place: Int64Array, scratch: PoseScratch) -> int:
-        """Move the posed characters at these places, as `move_characters`; by one thread at a time."""
+        """Move the posed characters of these indices with `move_characters`; for one thread at a time."""
         state, memory = self.published, self.memory
         if memory is None:
             return READ_ELSEWHERE
         if state is not None:
             self._slots = state._slots
         held = None if state is None else ref(state)
-        memory.lent[0] = 0  # from here on, whoever publishes sets it before it reads
+        memory.lent[0] = 0  # from here on, a thread that publishes sets it before it reads
         self.published = state = None
         if not memory.is_free:
             self.published = None if held is None else held()

@@ -1,4 +1,4 @@
-"""The layout of a world's columns: bare limbs, posed characters by ascending id, statics; and what moves keep."""
+"""The layout of a world's columns: bare limbs, posed characters by ascending id, statics; unchanged by moves."""
 
 from functools import cached_property
 from typing import Any, NamedTuple
@@ -29,18 +29,18 @@ from cylcollide.world.statics import Statics
 ABOVE_ALL_IDS = 2**32
 
 RIG_LAYERS = -1
-"""Layers of a character whose limbs have the masks of its rig."""
+"""Entry of `layers` for a character whose limbs have the masks of its rig."""
 
 LAYERED = ("layers", "mask", "shared_mask")
-"""What of a `WorldLayout` depends on the layers of characters."""
+"""The attributes of a `WorldLayout` that depend on the layers of characters."""
 
 
 MOST_WRITTEN = 8
-"""If more owners are new, columns by row are gathered from all owners, rather than copied and patched."""
+"""Largest number of new owners for which columns by row are copied and patched rather than gathered anew."""
 
 
 class RowColumns(NamedTuple):
-    """What every state needs of each row."""
+    """The columns by row that every state needs."""
 
     kind: Column[np.int8]
     radius: Column[np.float64]
@@ -51,9 +51,9 @@ class RowColumns(NamedTuple):
 
 
 class WorldLayout:
-    """The rows of bare limbs, posed characters and statics, and their columns that do not change when they move.
+    """The rows of bare limbs, posed characters and statics, and the columns that do not change when limbs move.
 
-    Characters and statics are the owners of rows, in this order: each has limbs, boxes and bones.
+    Characters, then statics, are the owners of rows: each has limbs, boxes and bones.
     """
 
     def __init__(
@@ -68,9 +68,9 @@ class WorldLayout:
             sizes.T.take(rig, 1, counts[:, 1 : 1 + len(ids)], "clip")
         ends = frozen(np.add.accumulate(counts, 1, np.int32))
         self.counts, self.first = Parts(*frozen(counts)[:, 1:]), Parts(*ends[:, :-1])
-        """How many limbs, boxes and bones each owner has, and where they begin."""
+        """The number of limbs, boxes and bones of each owner, and the index of its first."""
         self.first_static: tuple[int, int, int] = tuple(ends[:, len(ids)].tolist())
-        """Where those of the statics begin."""
+        """The index of the first limb, box and bone of the statics."""
         self.rows, self.boxes, self.bones = ends[:, -1].tolist()
 
     @cached_property
@@ -83,7 +83,7 @@ class WorldLayout:
 
     @cached_property
     def stacked_row(self) -> Int64Array:
-        """Of each row, its number among the bare limbs, then those of all rigs, one rig after another, and statics."""
+        """For each row, its index in the concatenation of the bare limbs, the limbs of each rig and the statics."""
         limbs_before = np.cumsum([len(self.bare)] + [len(one.limbs) for one in self.rigs])
         of_statics = limbs_before[-1] + self.first.rows[len(self.ids) :] - self.first_static[0]
         begins = np.append(limbs_before[self.rig], of_statics) - self.first.rows
@@ -91,7 +91,7 @@ class WorldLayout:
         return frozen(np.concatenate([np.arange(len(self.bare)), moved]))
 
     def _stacked(self, of_bare: NDArray[Any], of_rigs: list[NDArray[Any]], of_statics: NDArray[Any]) -> NDArray[Any]:
-        """A column by row, of those of the bare limbs, each rig and the statics; not to be written."""
+        """A read-only column by row, gathered from the columns of the bare limbs, each rig and the statics."""
         if not len(self.counts.rows):
             return of_bare
         return frozen(np.concatenate([of_bare, *of_rigs, of_statics])[self.stacked_row])
@@ -101,7 +101,7 @@ class WorldLayout:
         return self._stacked(getattr(self.bare._table, name), of_rigs, getattr(self.statics.limbs._table, name))
 
     def _by_owner(self, of_characters: NDArray[Any], of_statics: int) -> NDArray[Any]:
-        """Entries of characters, and one for all statics, repeated for each of their limbs."""
+        """The entry of each character, and the one entry of all statics, repeated for each of their limbs."""
         column = np.append(of_characters, np.full(len(self.statics.handles), of_statics, of_characters.dtype))
         return np.repeat(column, self.counts.rows)
 
@@ -112,7 +112,7 @@ class WorldLayout:
 
     @cached_property
     def box(self) -> Int32Array:
-        """Row of the boxes, -1 for other shapes, (rows,)."""
+        """Row in the table of boxes, -1 for other shapes, (rows,)."""
         box = self._of_limbs("box")
         if not len(self.counts.rows):
             return box
@@ -140,7 +140,7 @@ class WorldLayout:
 
     @cached_property
     def shared_mask(self) -> int:
-        """Bitwise and of all masks."""
+        """Bitwise AND of all masks."""
         return int(np.bitwise_and.reduce(self.mask))
 
     @cached_property
@@ -157,7 +157,7 @@ class WorldLayout:
 
     @cached_property
     def _bone_columns(self) -> tuple[Int32Array, Int32Array, Int32Array]:
-        """Bone and limb of the character's rig, -1 for others' limbs; row of the bone among all; (rows,) each."""
+        """Bone and limb in the character's rig, -1 for other limbs; row of the bone among all; (rows,) each."""
         bare, of_statics = np.full(len(self.bare), NO_BONE, np.int32), np.zeros(len(self.statics.limbs), np.int32)
         transform = self._stacked(bare, [one.limb_bone for one in self.rigs], of_statics).copy()
         bone, limb, of_characters = transform.copy(), np.full(self.rows, NO_BONE, np.int32), len(self.ids)
@@ -180,34 +180,34 @@ class WorldLayout:
         return stacked_rigs([rig._rows for rig in self.rigs], [len(rig.bone_names) for rig in self.rigs])
 
     def labels(self, positions: Float64Array, orientations: Float64Array) -> RowLabels:
-        """What is known of each row; the transforms of all bones are (bones, 3) and (bones, 4)."""
+        """The labels of each row; the transforms of all bones are (bones, 3) and (bones, 4)."""
         return RowLabels(self.names, self.hit_group, *self._bone_columns, positions, orientations, self.static)
 
     def with_layers(self, layers: Int64Array) -> "WorldLayout":
-        """The same rows, where the characters have other layers, (characters,)."""
+        """The same layout with other layers of the characters, (characters,)."""
         other = WorldLayout(self.bare, self.rigs, self.ids, self.rig, layers, self.statics)
         vars(other).update({name: column for name, column in vars(self).items() if name not in LAYERED})
         return other
 
     def indices_of(self, owners: Int64Array) -> Parts:
-        """The limbs, boxes and bones of these owners, given by their places in ascending order."""
+        """The indices of the limbs, boxes and bones of these owners, given by index in ascending order."""
         if len(owners) == len(self.ids) and (len(owners) == 0 or owners[-1] < len(self.ids)):
             return self.every_character
         return Parts(*(ranges(b[owners], n[owners]) for b, n in zip(self.first, self.counts, strict=True)))
 
     @cached_property
     def every_character(self) -> Parts:
-        """Those of all characters."""
+        """The indices of the limbs, boxes and bones of all characters."""
         ends = zip(self.bare_counts, self.first_static, strict=True)
         return Parts(*(frozen(np.arange(*pair, dtype=np.int32)) for pair in ends))
 
     def has_owners_of(self, other: "WorldLayout") -> bool:
-        """Whether the same characters and statics are in both."""
+        """Whether both layouts have the same characters and statics."""
         same = np.array_equal(self.ids, other.ids) and np.array_equal(self.statics.handles, other.statics.handles)
         return self is other or same
 
     def shared_with(self, later: "WorldLayout") -> Shared:
-        """Where the limbs, boxes and bones are that a layout with the same bare limbs has, too: here, and there."""
+        """The limbs, boxes and bones shared with a later layout of the same bare limbs: their indices in both."""
         return shared_rows(self.owners, later.owners, self.rows, self.bare_counts, self.counts, self.first, later.first)
 
     def take_over(self, before: "WorldLayout", shared: Shared) -> None:
@@ -239,7 +239,7 @@ class WorldLayout:
 
 @compiled_loop
 def _copy_shared(runs: Rows[np.int64], before: RowColumns, after: RowColumns) -> None:
-    """Copy the rows that two layouts have, given by `Shared.runs`."""
+    """Copy the rows that two layouts share, given by `Shared.runs`."""
     for k in range(runs.shape[0]):
         by, boxes = runs[k, 2] - runs[k, 0], np.int32(runs[k, 5] - runs[k, 3])
         for i in range(runs[k, 0], runs[k, 1]):
@@ -250,7 +250,7 @@ def _copy_shared(runs: Rows[np.int64], before: RowColumns, after: RowColumns) ->
 
 
 def ranges(begin: Int32Array, count: Int32Array) -> Int32Array:
-    """The numbers from each begin on, as many as its count, one after another."""
+    """The concatenated ranges begin[i], ..., begin[i] + count[i] - 1."""
     if len(begin) == 1:
         return np.arange(begin[0], begin[0] + count[0], dtype=np.int32)
     before = np.cumsum(count) - count
@@ -259,7 +259,7 @@ def ranges(begin: Int32Array, count: Int32Array) -> Int32Array:
 
 
 def index_among(ids: Int32Array, sorted_ids: Int32Array) -> tuple[Int64Array, BoolArray]:
-    """Of each id its place among ascending ones, and whether it is one of them."""
+    """For each id its index among `sorted_ids`, and whether it is one of them."""
     if ids is sorted_ids or not len(sorted_ids):
         return np.arange(len(ids)), np.full(len(ids), ids is sorted_ids)
     place = np.minimum(np.searchsorted(sorted_ids, ids), len(sorted_ids) - 1)

@@ -12,20 +12,20 @@ from cylcollide.process.tasks import OwnLock
 from cylcollide.world.queries import Queries
 from cylcollide.world.snapshot import Snapshot
 
-MOST_WAIT = 0.005
-"""Seconds for which a judged call tries to get the lock, to check whether the state that it read is still present. A
-signal handler that judges in the middle of a change never gets it."""
+LOCK_TIMEOUT = 0.005
+"""Timeout in seconds for a judged call to acquire the lock, under which it checks that the state it read is still the
+present one. A signal handler that judges in the middle of a change never acquires it."""
 
 
 class JudgedCall(NamedTuple):
-    """A call of `judge_segments` or `judge_rays`, and its answer."""
+    """A call of `judge_segments` or `judge_rays`, and its result."""
 
     shots: ShotRequest
     judged: Judged
     state: Snapshot | None = None
     """The state of the world that was read; None for a history."""
     is_present: bool = True
-    """Whether no change came after the state that was read, as far as is known."""
+    """Whether the state that was read was still the present one; False if that could not be checked."""
     ring: Any = None
     """The ticks of the history that was read; None for a world."""
     past: Any = None
@@ -33,23 +33,23 @@ class JudgedCall(NamedTuple):
 
 
 class Observer(Protocol):
-    """Gets every change of a world and its history, and every judged shot."""
+    """Is notified of every change of a world and its history, and of every judged shot."""
 
     def _admit(self, has_shots: bool) -> None:
         """Raise an error to refuse the next change or judged call; nothing has changed yet."""
 
-    def _tell(self, name: str, **what: object) -> None:
+    def _record_change(self, name: str, **what: object) -> None:
         """Record a change that has just come into effect; the caller holds the lock."""
 
-    def _tell_shots(self, call: JudgedCall) -> None:
+    def _record_shots(self, call: JudgedCall) -> None:
         """Record judged shots; the caller holds the world's lock if `is_present` is known."""
 
-    def _lose_track(self) -> None:
+    def _change_interrupted(self) -> None:
         """A change was interrupted: it may or may not have come into effect."""
 
 
 class ChangeLock(OwnLock):
-    """The lock that changes hold, and its observers. A copy or pickle is a new lock without observers."""
+    """The lock held during changes, and its observers. A copy or pickle is a new lock without observers."""
 
     observers: tuple[Observer, ...] = ()
 
@@ -58,29 +58,29 @@ class ChangeLock(OwnLock):
         return ChangeLock, ()
 
     def changing(self) -> "Lock | _Observed":
-        """The context of a change: the lock, and the calls of observers around it."""
+        """The context manager of a change: the lock, and the calls to observers around it."""
         return _Observed(self(), self.observers) if self.observers else self()
 
-    def tell(self, name: str, **what: object) -> None:
-        """Tell all observers of a change that has just come into effect."""
+    def notify(self, name: str, **what: object) -> None:
+        """Notify all observers of a change that has just come into effect."""
         for observer in self.observers:
-            observer._tell(name, **what)
+            observer._record_change(name, **what)
 
-    def tell_shots(self, call: JudgedCall, is_present: Callable[[], bool]) -> None:
-        """Tell all observers of judged shots, and whether their state is still the present one."""
+    def notify_shots(self, call: JudgedCall, is_present: Callable[[], bool]) -> None:
+        """Notify all observers of judged shots, and of whether their state is still the present one."""
         lock = self()
-        held = lock.acquire(timeout=MOST_WAIT)
+        held = lock.acquire(timeout=LOCK_TIMEOUT)
         try:
             call = call._replace(is_present=held and is_present())
             for observer in self.observers:
-                observer._tell_shots(call)
+                observer._record_shots(call)
         finally:
             if held:
                 lock.release()
 
 
 class _Observed:
-    """A lock that calls observers before a change, and reports a change that an error has interrupted."""
+    """A lock that notifies observers before a change, and after a change that an error interrupted."""
 
     def __init__(self, lock: Lock, observers: tuple[Observer, ...]) -> None:
         self._lock, self._observers = lock, observers
@@ -96,12 +96,12 @@ class _Observed:
     ) -> None:
         if kind is not None and not issubclass(kind, ValueError):  # a ValueError changes nothing
             for observer in self._observers:
-                observer._lose_track()
+                observer._change_interrupted()
         self._lock.release()
 
 
 class ObservedQueries(Queries):
-    """The queries of a world; judged shots go to its observers, too."""
+    """The queries of a world; its observers are notified of judged shots."""
 
     _lock: ChangeLock
 
@@ -122,5 +122,5 @@ class ObservedQueries(Queries):
         state = self.snapshot()
         judged = judge(state, request)
         if self._lock.observers:
-            self._lock.tell_shots(JudgedCall(request, judged, state), lambda: self._is_present(state))
+            self._lock.notify_shots(JudgedCall(request, judged, state), lambda: self._is_present(state))
         return judged

@@ -1,4 +1,4 @@
-"""The columns that moves change, in memory that a later state reuses when nothing reads it any more."""
+"""The columns that moves change, in memory that a later state reuses once nothing reads it."""
 
 from dataclasses import dataclass
 from math import prod
@@ -22,11 +22,11 @@ from cylcollide.world.shared_rows import Shared
 KINDS: tuple[np.dtype[Any], ...] = (*[np.dtype(np.float64)] * 6, np.dtype(np.int8), np.dtype(np.float32))
 """The dtypes of `PoseColumns`."""
 Slot: TypeAlias = tuple[tuple[int, ...], np.dtype[Any], int]
-"""Shape and dtype of a column, and where it begins in its buffer."""
+"""Shape and dtype of a column, and its byte offset in the buffer."""
 
 
 class PoseColumns(NamedTuple):
-    """Arrays that a state reads, or their owner writes."""
+    """Arrays that a state reads and their owner writes."""
 
     rows: Rows[np.float64]  # (rows, ROW)
     p1: Vectors  # (rows, 3)
@@ -39,7 +39,7 @@ class PoseColumns(NamedTuple):
 
     @classmethod
     def for_layout(cls, layout: WorldLayout) -> "PoseColumns":
-        """Columns of these lengths, with no numbers in them yet, and no bounds."""
+        """Uninitialised columns of the layout's lengths, without bounds."""
         rows = aligned((layout.rows, ROW), np.float64, np.empty)
         p1, p2 = np.empty((layout.rows, 3)), np.empty((layout.rows, 3))
         bones = np.empty((layout.bones, 3)), np.empty((layout.bones, 4))
@@ -56,7 +56,7 @@ class PoseColumns(NamedTuple):
         return Placed(self.p1, self.p2, self.boxes)
 
     def table(self, layout: WorldLayout) -> LimbTable:
-        """The table of all limbs, with these columns."""
+        """The table of all limbs, made of these columns and the layout's."""
         kind, radius, radius2 = layout.shapes
         shared = layout.box, self.boxes, layout.character, layout.mask
         return LimbTable(kind, self.p1, self.p2, radius, radius2, *shared, self.kernel_shape, self.rows)
@@ -69,7 +69,7 @@ class PoseColumns(NamedTuple):
         return PoseColumns._make(views)
 
     def copy_ends(self, other: "PoseColumns", changed: Parts | None) -> None:
-        """Copy ends, boxes and bones that have changed from equally long columns; all columns if it is None."""
+        """Copy the changed ends, boxes and bones from columns of the same lengths; None copies all columns."""
         if changed is None:
             for name in self._fields:
                 getattr(self, name)[...] = getattr(other, name)
@@ -80,7 +80,7 @@ class PoseColumns(NamedTuple):
         self.orientations[changed.bones] = other.orientations[changed.bones]
 
     def copy_shared(self, other: "PoseColumns", shared: Shared) -> None:
-        """Copy the bare limbs, and the owners that both layouts have, from columns of another one. Bounds stay."""
+        """Copy the bare limbs and the shared owners from columns of another layout. Bounds stay."""
         for row, end, to, box, box_end, to_box, bone, bone_end, to_bone in shared.runs.tolist():
             if row == end and bone == bone_end:
                 continue
@@ -96,7 +96,7 @@ NO_BOUNDS: NodeBoxes = np.empty((0, 2 * HIGH, TREE_WIDTH), np.float32)
 
 
 class PoseMemory:
-    """Columns of these lengths in one buffer, with no numbers in them yet. Its owner lends them to states."""
+    """Uninitialised columns of the given lengths in one buffer; the owner lends them to states."""
 
     def __init__(self, rows: int, boxes: int, bones: int, nodes: int) -> None:
         shapes = ((rows, ROW), (rows, 3), (rows, 3), (boxes, 12), (bones, 3), (bones, 4), (rows,))
@@ -106,9 +106,9 @@ class PoseMemory:
             size += -(-prod(shape) * kind.itemsize // LINE) * LINE
         self._lender = Lender(size, is_read_only=True)
         self.columns = self._of(self._lender.buffer)
-        """To be written while they are not lent."""
+        """Writable columns; write only while they are not lent."""
         self.lent = np.zeros(1, np.int64)
-        """(1,): set to 1 when they are lent; for a loop that writes if they were not, since this was set to 0."""
+        """(1,): `lend` sets it to 1. A loop that reads 0 may write: nothing was lent since it was reset."""
 
     def _of(self, buffer: NDArray[np.uint8]) -> PoseColumns:
         return PoseColumns(*(np.ndarray(shape, kind, buffer, begin) for shape, kind, begin in self._slots))
@@ -116,38 +116,38 @@ class PoseMemory:
     def lend(self) -> PoseColumns:
         """The columns, read-only, for a state."""
         buffer = self._lender.lend()
-        self.lent[0] = 1  # after there is a lease, and before anything is read
+        self.lent[0] = 1  # after the lease exists, and before anything is read
         return self._of(buffer)
 
     @property
     def is_free(self) -> bool:
-        """Whether no state, no answer and no array of a user reads them; for one thread at a time."""
+        """Whether no state, result or user's array refers to the columns; for one thread at a time."""
         return self._lender.is_free
 
 
 @dataclass(frozen=True, slots=True)
 class Spare:
-    """The memory of an earlier state, and where it differs from that of the present one."""
+    """The memory of an earlier state, and where it differs from that of the present state."""
 
     memory: PoseMemory
-    behind: Parts | None  # None: in anything
-    moved: list[Int64Array]  # besides, by their places, the characters that were moved in place since
+    behind: Parts | None  # outdated limbs, boxes and bones; None: all may be
+    moved: list[Int64Array]  # indices of the characters moved in place since, which are outdated, too
 
     def after(self, place: Int64Array, layout: WorldLayout) -> "Spare":
-        """The same after characters at these places were moved in place in the present state."""
+        """The spare after the posed characters of these indices were moved in place in the present state."""
         if self.behind is None or len(self.moved) > len(layout.ids):
             return Spare(self.memory, None, [])
         self.moved.append(place)
         return self
 
     def differs_in(self, layout: WorldLayout, changed: Parts) -> Parts | None:
-        """What differs from a state of these rows, besides what is `changed` now; None: anything may.
+        """The parts, other than `changed`, that differ from the present state; None: copy everything.
 
-        If much differs, everything is copied: that costs less than computing the rows of so many limbs again.
+        If many parts differ, copying everything costs less than recomputing the rows of so many limbs.
         """
         if self.behind is None:
             return None
-        if self.behind is changed and not self.moved:  # as when all characters move again, and statics stand
+        if self.behind is changed and not self.moved:  # e.g. all characters move again, and statics do not
             return Parts(*(column[:0] for column in changed))
         parts = [self.behind]
         if self.moved:
@@ -158,25 +158,25 @@ class Spare:
 
 
 class Draft(PoseMemory):
-    """Memory of a state with a layout without characters, whose ends are all new, and of what follows from them.
+    """Memory of a state without characters whose limbs all have new ends, and of the values derived from these.
 
     Allocation takes longer than writing, so a draft is reused once nothing reads its state.
     """
 
     def __init__(self, layout: WorldLayout, nodes: int) -> None:
-        """`p1`, `p2` and `boxes` of the columns are to be written before `refit`; the tree has so many nodes."""
+        """Write `p1`, `p2` and `boxes` of the columns before `refit`. `nodes`: the number of nodes of the tree."""
         super().__init__(layout.rows, layout.boxes, layout.bones, nodes)
         self.layout, self.nodes = layout, nodes
         self.low, self.high = np.empty((2, layout.rows, 3))
-        """Corners of the boxes around limbs, (n, 3)."""
+        """Corners of the limbs' boxes, (n, 3)."""
         self._table, self._frame_numbers = self.columns.table(layout), np.empty(FRAME_MEMORY)
 
     def suits(self, layout: WorldLayout, nodes: int) -> bool:
-        """Whether this draft fits these, and may be overwritten: no state, answer or array of a user reads it."""
+        """Whether this draft fits the layout and tree, and may be overwritten: nothing refers to its columns."""
         return self.layout is layout and self.nodes == nodes and self.is_free
 
     def refit(self, tree: Tree) -> tuple[Tree, float]:
-        """Write all that follows from the ends; the tree with its boxes fitted to n > 0 limbs, and its `tree_cost`."""
+        """The tree with its boxes refitted to the n > 0 limbs, and its `tree_cost`; writes all derived columns."""
         bounds, numbers = self.columns.bounds, self._frame_numbers
         cost = refit_limbs(self._table, tree.child, self.low, self.high, numbers, bounds)
         return Tree(bounds, tree.child, tree.items, tree.axis, tree.stack_size, frame_of(numbers)), cost
@@ -186,9 +186,9 @@ class Draft(PoseMemory):
 def refit_limbs(
     table: LimbTable, child: Rows[np.int32], low: Vectors, high: Vectors, numbers: Column[np.float64], bounds: NodeBoxes
 ) -> float:
-    """Write all that follows from the ends of n > 0 limbs; the `tree_cost` of it.
+    """Write all values derived from the ends of n > 0 limbs; return the `tree_cost`.
 
-    That is `rows` and `kernel_shape` of the table, the corners of the limbs' boxes (n, 3), the bounds of their tree
+    These are `rows` and `kernel_shape` of the table, the corners of the limbs' boxes (n, 3), the bounds of their tree
     (nodes, 6, 8), and its frame as FRAME_MEMORY numbers, for `frame_of`.
     """
     for i in range(table.radius.size):

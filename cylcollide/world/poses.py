@@ -9,11 +9,11 @@ from numpy.typing import ArrayLike
 from cylcollide import validate
 from cylcollide._types import BoolArray, Float64Array, Int64Array
 from cylcollide.bones.rig_rows import Bones, Parts, place_limbs, place_limbs_of_rigs
-from cylcollide.characters.matrices import MatrixOrder, poses_of_matrices, what_is_wrong
+from cylcollide.characters.matrices import MatrixOrder, poses_of_matrices, transform_error
 from cylcollide.characters.poses import bone_poses, raise_misplaced
 from cylcollide.characters.rig import Rig
 from cylcollide.characters.skeleton import bone_label
-from cylcollide.constants import LIMBS_SHARED
+from cylcollide.constants import LIMBS_PER_THREAD
 from cylcollide.process.threads import in_chunks
 from cylcollide.runtime.simd import LANES
 from cylcollide.shapes import quaternions
@@ -23,18 +23,18 @@ from cylcollide.world.roster import Roster
 
 
 class OwnerPoses(Protocol):
-    """New poses of owners of rows."""
+    """New poses of characters or of a static."""
 
     def changed(self, roster: Roster, layout: WorldLayout, /) -> Parts:
-        """What belongs to these owners in a state."""
+        """The indices of the limbs, boxes and bones of these owners in a state."""
 
     def write(self, columns: PoseColumns, roster: Roster, layout: WorldLayout, /) -> None:
-        """Write bones, ends and boxes; ValueError for what is no pose."""
+        """Write bones, ends and boxes; ValueError for an invalid pose."""
 
 
 @dataclass(frozen=True, slots=True)
 class StaticPose:
-    """The place of one static, by its place among them."""
+    """The pose of one static; `static` is its index among the statics."""
 
     static: int
     position: Float64Array  # (1, 3)
@@ -42,16 +42,16 @@ class StaticPose:
 
     @classmethod
     def of(cls, static: int, position: ArrayLike, orientation: ArrayLike) -> "StaticPose":
-        """The checked place of a static."""
+        """The checked pose of a static."""
         return cls(static, validate.vectors(position, "position", 1), quaternions(orientation, "orientation", 1))
 
     @classmethod
     def at_rest(cls, static: int) -> "StaticPose":
-        """A static where its limbs were given."""
+        """The pose in which a static's limbs were given."""
         return cls(static, np.zeros((1, 3)), np.array([[0.0, 0.0, 0.0, 1.0]]))
 
     def changed(self, _: Roster, layout: WorldLayout) -> Parts:
-        """What belongs to the static in a state."""
+        """The indices of the static's limbs, boxes and bone in a state."""
         return layout.indices_of(np.array([len(layout.ids) + self.static]))
 
     def write(self, columns: PoseColumns, roster: Roster, layout: WorldLayout) -> None:
@@ -67,7 +67,7 @@ class StaticPose:
 
 
 class Poses:
-    """Bones of k characters in the world. Shapes are checked here, numbers when they are written."""
+    """Bone transforms of k characters in the world. Shapes are checked here, numbers in `write`."""
 
     def __init__(self, roster: Roster, index: Int64Array, positions: ArrayLike, orientations: ArrayLike) -> None:
         bones = bones_of_each(roster, index)
@@ -85,12 +85,12 @@ class Poses:
 
     @property
     def place(self) -> Int64Array:
-        """The places of the characters among those that are posed."""
+        """The indices of the characters among the posed ones."""
         return self._roster.place[self._index]
 
     @property
     def rig(self) -> Rig | None:
-        """The rig of all of them, None if they have several."""
+        """The rig of the characters, None if they have several rigs."""
         if len(self._roster.rigs) == 1:
             return self._roster.rigs[0]
         row = self._roster.rig[self._index]
@@ -98,7 +98,7 @@ class Poses:
 
     @property
     def bones(self) -> Bones:
-        """Copies of their bones, one character after another."""
+        """Copies of the characters' bones, one character after another."""
         return Bones(self._at.reshape(-1, 3).copy(), self._turn.reshape(-1, 4).copy())
 
     def given(self, jumps: BoolArray | bool) -> dict[str, Any]:
@@ -108,7 +108,7 @@ class Poses:
         return {"ids": ids, "positions": self._at, "orientations": self._turn, "teleport": teleport}
 
     def changed(self, roster: Roster, layout: WorldLayout) -> Parts:
-        """What belongs to these characters in a state; they are posed in its roster, which has the same characters."""
+        """The indices of the characters' limbs, boxes and bones in a state, in whose roster they are posed."""
         return layout.indices_of(roster.place[self._index])
 
     def write(self, columns: PoseColumns, roster: Roster, layout: WorldLayout) -> None:
@@ -126,7 +126,7 @@ class Poses:
             return
         rig_of_each = roster.rig[self._index]
         numbers = np.unique(rig_of_each)
-        if len(place) < LANES * len(numbers):  # too few of each to go side by side
+        if len(place) < LANES * len(numbers):  # too few of each rig to fill SIMD lanes
             self._place_one_by_one(layout, place, first, columns)
             return
         for number in numbers.tolist():
@@ -141,7 +141,7 @@ class Poses:
             self.raise_misplaced(layout.rigs[rig_of_each[bad]], bad)
 
     def _place_rig(self, rig: Rig, own: Int64Array, first: Parts, columns: PoseColumns) -> None:
-        """Write the limbs of those characters that have this rig: the rows `own` of the poses."""
+        """Write the limbs of the characters with this rig: the rows `own` of the poses."""
         bones, placed = columns.bones, columns.placed
 
         def place(begin: int, end: int) -> int:
@@ -150,12 +150,12 @@ class Poses:
             return bad if bad < 0 else begin + bad
 
         limbs = max(len(rig.limbs), 1)
-        for bad in in_chunks(len(own), None, place, max(LIMBS_SHARED // limbs, 1)):
+        for bad in in_chunks(len(own), None, place, max(LIMBS_PER_THREAD // limbs, 1)):
             if bad >= 0:
                 self.raise_misplaced(rig, int(own[bad]))
 
     def raise_misplaced(self, rig: Rig, row: int) -> NoReturn:
-        """Raise the ValueError of the row that `place_limbs` has refused."""
+        """Raise the ValueError of the row that `place_limbs` refused."""
         character = self._roster.ids[self._index[row]]
         where = f"row {self._order[row]} (character {character})"
         raise_misplaced(rig, self._at, self._turn, row, where)
@@ -169,13 +169,13 @@ def poses_by_matrices(roster: Roster, index: Int64Array, matrices: ArrayLike, or
     if bad >= 0:
         row, number = divmod(bad, positions.shape[1])
         names = roster.rigs[roster.rig[index[row]]].bone_names
-        wrong, whose = what_is_wrong(numbers[row, number], order), bone_label(names, number)
+        wrong, whose = transform_error(numbers[row, number], order), bone_label(names, number)
         raise ValueError(f"matrices: {wrong}; it is {whose} in row {row} (character {roster.ids[index[row]]})")
     return Poses(roster, index, positions, orientations)
 
 
 def bones_of_each(roster: Roster, index: Int64Array) -> int:
-    """How many bones these characters have, all of them the same number."""
+    """The common number of bones of these characters; ValueError if they differ."""
     if len(roster.rigs) == 1:
         return len(roster.rigs[0].bone_names)
     counts = np.array([len(rig.bone_names) for rig in roster.rigs], np.int64)[roster.rig[index]]

@@ -34,14 +34,14 @@ if TYPE_CHECKING:
 
 
 class WorldState(GroupedState, Protocol):
-    """What queries read of a world: columns and tree of its limbs at one moment, none of which changes any more."""
+    """The part of a world that queries read: the immutable columns and tree of its limbs at one moment."""
 
     @property
     def limbs(self) -> Limbs:
         """The limbs at that moment."""
 
     def _scene(self) -> Scene:
-        """The same, for pictures."""
+        """The limbs at that moment, for pictures."""
 
 
 class Queries(metaclass=Shown):
@@ -51,9 +51,9 @@ class Queries(metaclass=Shown):
     fraction 0 ("hit"), a hit where it leaves ("exit"), or no hit of this limb ("ignore"). `mask`:
     the layers whose limbs are tested, (n,) or one for all. `ignore_character`: the character whose
     limbs are skipped, (n,) or one for all. `threads`: the number of threads (None: one per
-    processor). Starts and ends, or origins and directions, go row by row; a single one stands for
-    all rows. Bad input raises a ValueError that names the first bad row; accepted numbers are at
-    most 2**500 in magnitude.
+    processor). Starts and ends, or origins and directions, are paired row by row; a single one
+    stands for all rows. Bad input raises a ValueError that names the first bad row; accepted
+    numbers are at most 2**500 in magnitude.
     """
 
     @abstractmethod
@@ -62,7 +62,7 @@ class Queries(metaclass=Shown):
 
     @property
     def limbs(self) -> Limbs:
-        """The limbs where they are now."""
+        """The limbs at their present places."""
         return self.snapshot().limbs
 
     def __len__(self) -> int:
@@ -125,8 +125,8 @@ class Queries(metaclass=Shown):
     def chords_segments(self, request: RayRequest) -> Chords:
         """Every limb that each closed segment crosses, sorted by entry.
 
-        The chord of a limb that contains the start begins at fraction 0 with face INSIDE; "exit"
-        leaves it out if the ray ends in it, "ignore" leaves it out.
+        The chord of a limb that contains the start begins at fraction 0 with face INSIDE. "exit"
+        omits this limb if the ray ends in it, "ignore" always omits it.
         """
         return chords(self.snapshot(), request)
 
@@ -137,12 +137,12 @@ class Queries(metaclass=Shown):
 
     @arguments_of(segment_shots, before="_before_shots")
     def judge_segments(self, request: ShotRequest) -> Judged:
-        """Which limb of each closed segment counts, and what the shot does.
+        """Which limb of each closed segment counts, and the damage by the policy.
 
         `policy`: one for all rows, or a sequence with one per row, the same for all pellets of a
-        shot; answers are those of separate calls. `shot`: integers (n,), equal for all pellets of a
-        shot, which `Judged.by_shot` sums. The limbs and their order are those of `chords_segments`.
-        A limb that contains the start is entered there, unless `inside` leaves it out.
+        shot; results equal those of separate calls. `shot`: integers (n,), equal for all pellets of
+        a shot, which `Judged.by_shot` sums. Limbs and their order are those of `chords_segments`.
+        A limb that contains the start is entered there, unless `inside` omits it.
         """
         return self._judge(request)
 
@@ -152,7 +152,7 @@ class Queries(metaclass=Shown):
         return self._judge(request)
 
     def _before_shots(self) -> Self:
-        """Itself; called before shots are judged, whose arguments may be refused."""
+        """Itself; called before shots are judged, even if their arguments are then refused."""
         return self
 
     def _judge(self, request: ShotRequest) -> Judged:
@@ -169,7 +169,7 @@ class Queries(metaclass=Shown):
 
     @arguments_of(sweep_request)
     def sweep_capsules(self, request: SweepRequest) -> SweptHits:
-        """What each blade touches first: a capsule that moves from p1, p2 to `to_p1`, `to_p2`.
+        """The first limb that each blade touches, a capsule moving from p1, p2 to `to_p1`, `to_p2`.
 
         Its ends move straight. The true first contact lies in [fraction - resolution, fraction];
         `undecided` marks rows where this is not proved.
@@ -188,7 +188,7 @@ class Queries(metaclass=Shown):
         Limbs farther away than `max_distance`, (n,) or one for all, are missed. Of equally near
         limbs the lowest row is taken; of equally near places the lowest `Face`, then the end of p1,
         then the direction from the axis that is nearest to +x, or to +y if the axis is along x.
-        Inside several limbs it is the one that holds the point deepest.
+        Inside several limbs it is the one in which the point lies deepest.
         """
         return closest_points(self.snapshot(), request)
 
@@ -207,8 +207,8 @@ class Queries(metaclass=Shown):
         """All limbs that each box touches or overlaps, by row.
 
         Boxes are given as to `Limbs.boxes`: center, half_extents (n, 3), orientation (n, 4),
-        quaternions x, y, z, w. Against balls, capsules and boxes it is exact; others that are
-        within 2**-40 of the size of touching are `undecided`.
+        quaternions x, y, z, w. Results are exact for balls, capsules and boxes; other limbs within
+        2**-40 of the size of touching are `undecided`.
         """
         return overlap_boxes(self.snapshot(), request)
 
@@ -236,8 +236,8 @@ class Queries(metaclass=Shown):
             Ids of characters to show, one or several; None: all, or with `shot` the character that
             it hits or misses.
         shot
-            Start and end of a segment, (2, 3): what it hits is green; if it misses, the gap to the
-            nearest limb is red.
+            Start and end of a segment, (2, 3): the limb it hits is green; if it misses, the gap to
+            the nearest limb is red.
         ignore_character
             The character that the shot ignores, such as the shooter.
         unit

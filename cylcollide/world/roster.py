@@ -19,40 +19,40 @@ from cylcollide.world.statics import Statics, no_statics
 LARGEST_ID = 2**31 - 1
 
 IDS = np.dtype(np.int32), np.dtype(np.int64)
-"""The dtypes of ids that need no check but whether they live: 15 µs less."""
+"""The dtypes of ids whose only check is that the characters exist; this saves 15 µs."""
 
 UNPOSED = -1
-"""Place of a character without a pose."""
+"""`place` of a character without a pose."""
 
 
 @dataclass(frozen=True, slots=True)
 class Roster:
-    """The characters and the statics of a world. Never changed."""
+    """The characters and the statics of a world. Immutable."""
 
     rigs: tuple[Rig, ...]
     ids: Int32Array  # (characters,), ascending
     rig: Int32Array  # (characters,): row of `rigs`
     layers: Int64Array  # (characters,): 32 bits, or RIG_LAYERS
-    place: Int64Array  # (characters,): among the posed ones, -1 for one that is not
-    teleports: Int64Array  # (characters,): how many poses so far were teleports
-    groups: Mapping[str, int]  # numbers of hit groups by the names that rigs so far have given them
+    place: Int64Array  # (characters,): index among the posed ones, -1 without a pose
+    teleports: Int64Array  # (characters,): the number of teleports so far
+    groups: Mapping[str, int]  # numbers of hit groups by name, from all rigs so far
     first_id: int
     next_id: int
     statics: Statics
 
     @classmethod
     def of(cls, bare: Limbs) -> "Roster":
-        """No characters and no statics; ids will begin above the labels of the bare limbs."""
+        """A roster without characters and statics; ids begin above the labels of the bare limbs."""
         none, nothing = np.empty(0, np.int32), np.empty(0, np.int64)
         first = int(bare.character.max(initial=-1)) + 1
         return cls((), none, none, nothing, nothing, nothing, {}, first, first, no_statics())
 
     def spawned(self, rig: Rig, count: int) -> "Roster":
-        """With `count` more characters of this rig, whose ids are the last ones."""
+        """The roster with `count` more characters of this rig; their ids are the last ones."""
         if not isinstance(rig, Rig):
             raise ValueError(f"rig: expected a Rig, got {type(rig).__name__}; make one with Rig.humanoid()")
         groups = self._joined_groups(rig)
-        # Rows of limbs are numbered as ids are.
+        # Row numbers of limbs are int32, too.
         most = min(LARGEST_ID - self.next_id + 1, LARGEST_ID // max(len(rig.limbs), 1))
         count = validate.index(count, "count", most + 1)
         known = [row for row, one in enumerate(self.rigs) if one is rig]
@@ -82,7 +82,7 @@ class Roster:
         return {**self.groups, **rig.groups}
 
     def without(self, index: Int64Array) -> "Roster":
-        """Without these characters, and without the rigs that only they had."""
+        """The roster without these characters, and without the rigs that only they used."""
         kept = np.ones(len(self.ids), np.bool_)
         kept[index] = False
         rigs, rig = self.rigs, self.rig[kept]
@@ -95,13 +95,13 @@ class Roster:
         )  # fmt: skip
 
     def with_layers(self, index: Int64Array, layers: Int64Array) -> "Roster":
-        """With these layers of these characters."""
+        """The roster with new layers of these characters."""
         column = self.layers.copy()
         column[index] = layers
         return replace(self, layers=column)
 
     def with_poses(self, index: Int64Array, teleport: BoolArray | bool) -> "Roster":
-        """With poses of these characters; `teleport`: which of them jumped."""
+        """The roster in which these characters are posed; `teleport`: which of them jumped."""
         posed, teleports = self.place >= 0, self.teleports
         posed[index] = True
         if teleport is not False:
@@ -110,11 +110,11 @@ class Roster:
         return replace(self, place=_places(posed), teleports=teleports)
 
     def are_posed(self, index: Int64Array) -> bool:
-        """Whether all of these characters have poses."""
+        """Whether all these characters have poses."""
         return bool(self.place[index].min(initial=0) >= 0)
 
     def frozen(self) -> "Roster":
-        """The same, whose arrays cannot be written."""
+        """The roster, after making its arrays read-only."""
         for column in (self.ids, self.rig, self.layers, self.place, self.teleports):
             frozen(column)
         return self
@@ -157,24 +157,24 @@ class Roster:
 
 
 def _extended(column: NDArray[Scalar], count: int, entry: int) -> NDArray[Scalar]:
-    """A column with so many more entries, which are all the same."""
+    """A column with `count` more entries, all equal to `entry`."""
     longer = np.empty(len(column) + count, column.dtype)
     longer[: len(column)], longer[len(column) :] = column, entry
     return longer
 
 
 def _places(posed: BoolArray) -> Int64Array:
-    """The place of each posed character among them, -1 for others."""
+    """The index of each posed character among the posed ones, -1 for others."""
     return np.arange(len(posed)) if posed.all() else np.where(posed, np.cumsum(posed) - 1, UNPOSED)
 
 
 def as_layers(mask: ArrayLike, count: int) -> Int64Array:
-    """Layers of so many characters, given as one number for all or one each; checked."""
+    """Checked layers of `count` characters, given as one number for all or one each."""
     return validate.integers(mask, "mask", count, 0, ALL_LAYERS).astype(np.int64)
 
 
 def as_jumps(teleport: Flags, count: int) -> BoolArray | bool:
-    """Which of so many characters are teleported, given as one bool for all or one each; checked. False: none."""
+    """Which of `count` characters are teleported, given as one bool for all or one each, checked; False: none."""
     if isinstance(teleport, bool):
         return teleport
     array = np.array(teleport, object) if isinstance(teleport, list | tuple) else np.asarray(teleport)

@@ -11,20 +11,20 @@ from cylcollide.runtime.compile import compiled_loop
 
 @dataclass(frozen=True, slots=True)
 class Shared:
-    """What a layout has in common with a later one with the same bare limbs."""
+    """The rows that a layout shares with a later one of the same bare limbs."""
 
     runs: Rows[np.int64]
-    """(runs, 9): where a run of rows begins and ends here, and begins there; then of boxes, and of bones."""
+    """(runs, 9): begin and end of a run of rows here, and its begin there; then for boxes, and for bones."""
     number: Column[np.int32]
-    """Of each row the one there, -1 if it is gone."""
+    """The later row of each row, -1 if it is gone."""
     new: list[int]
-    """The owners that only the later one has, by their places there."""
+    """The indices of the owners that only the later layout has."""
     kept: int
-    """How many rows are in both."""
+    """The number of rows in both."""
 
     @property
     def changed_number(self) -> Column[np.int32] | None:
-        """`number`; None if all rows have the same one there."""
+        """`number`; None if all rows keep their numbers."""
         stay = self.kept == len(self.number) and all(begin == to for begin, _, to, *_ in self.runs.tolist())
         return None if stay else self.number
 
@@ -38,7 +38,7 @@ def shared_rows(
     here: Parts,
     there: Parts,
 ) -> Shared:
-    """What two layouts with the same bare limbs have in common; arguments as of `_fill_runs`; `rows`: of mine."""
+    """The rows shared by two layouts of the same bare limbs. Arguments as of `_fill_runs`; `rows`: count of first."""
     runs, is_new = np.empty((1 + len(mine), 9), np.int64), np.ones(len(theirs), np.bool_)
     limbs, boxes, bones = bare_counts
     runs[0] = (0, limbs, 0, 0, boxes, 0, 0, bones, 0)
@@ -58,13 +58,13 @@ def _fill_runs(
     runs: Rows[np.int64],
     number: Column[np.int32],
 ) -> int:
-    """Write the runs of owners that two layouts share, and all else of `shared_rows`; returns the number of runs.
+    """Write `is_new`, the runs of owners that two layouts share, and `number`; return the number of runs.
 
-    `mine` and `theirs` are their owners, ascending. Of rows, boxes and bones, `counts` says how many each owner has,
-    and `here` and `there` where they begin. `is_new` is True for each owner of the other layout at first. The first of
-    the runs is there, that of the bare limbs.
+    `mine` and `theirs` are their owners, ascending. `counts` is the number of rows, boxes and bones of each owner,
+    `here` and `there` their first indices. On entry `is_new` is True everywhere, and the first run, that of the bare
+    limbs, is already written.
     """
-    found, after, last = 1, 0, -2  # the owner in theirs that comes next, and that of mine which was found last
+    found, after, last = 1, 0, -2  # `after`: next index in `theirs`; `last`: last index in `mine` that was found
     for owner in range(mine.size):
         while after < theirs.size and theirs[after] < mine[owner]:
             after, last = after + 1, -2

@@ -1,7 +1,7 @@
-"""Limbs at one moment, with their tree; and the next moment: limbs have moved, characters are added or removed.
+"""Limbs at one moment, with their tree; and the next state after limbs moved or characters were added or removed.
 
 A move overwrites the columns of the state before the last, if nothing reads them, and refits the branches above the
-limbs that moved. If characters are added or removed, columns are new and the tree is patched.
+moved limbs. If characters are added or removed, columns are new and the tree is patched.
 """
 
 from __future__ import annotations
@@ -18,12 +18,12 @@ from cylcollide.bvh.build import build
 from cylcollide.bvh.layout import HIGH, Tree, frame_around
 from cylcollide.bvh.patch import patched
 from cylcollide.bvh.refit import Slots, are_about_as_large, fit_bounds, refit_some, slots, tree_cost, with_corners
-from cylcollide.constants import FEW_MOVED, LIMBS_SHARED, MANY_ADDED, REBUILT_AT_ONCE, TREE_WIDTH
+from cylcollide.constants import FEW_MOVED, LIMBS_PER_THREAD, MANY_ADDED, REBUILT_AT_ONCE, TREE_WIDTH
 from cylcollide.kernels.aabb import limb_boxes, refill_rows
 from cylcollide.kernels.limb_table import LimbRows, LimbTable
 from cylcollide.limbs.limbs import Limbs
 from cylcollide.limbs.pictures import Scene
-from cylcollide.limbs.tables import firsts_of_equals
+from cylcollide.limbs.tables import without_duplicates
 from cylcollide.process.signatures import NO_CONSTRUCTOR
 from cylcollide.process.threads import in_chunks
 from cylcollide.query.labels import RowLabels
@@ -48,18 +48,18 @@ class Snapshot(Queries):
     _kernel_rows: LimbRows
     """The columns that compiled loops read."""
     _packed: tuple[LimbRows, Tree]
-    """`_kernel_rows` and `_tree` in the form that only loops read, in half the time."""
+    """`_kernel_rows` and `_tree` in the packed form for loops, which halves the time to read them."""
     _roster: Roster
     """The characters and statics."""
     _layout: WorldLayout
-    """Which rows there are."""
+    """The owners of rows, and the columns that moves do not change."""
     _columns: PoseColumns
     """The columns that moves change, read-only."""
     _built_cost: float
     """`tree_cost` when the tree was built."""
     _is_as_built: bool = False  # whether no limb has moved since the tree was built
     _state_row: None = None
-    """Limbs are numbered as in the state."""
+    """None: limbs are numbered as in the state."""
 
     def __init__(
         self,
@@ -70,7 +70,7 @@ class Snapshot(Queries):
         built_cost: float,
         known_slots: Slots | None = None,
     ) -> None:
-        """`columns` are read-only; the bounds of the tree are theirs. The slots in the tree may be known."""
+        """`columns` are read-only and hold the bounds of the tree; `known_slots`: its slots, if known."""
         vars(self).update(
             _roster=roster.frozen(), _layout=layout, _columns=columns, _table=columns.table(layout),
             _tree=tree._replace(bounds=columns.bounds), _built_cost=built_cost,
@@ -83,23 +83,22 @@ class Snapshot(Queries):
             vars(self)["_slots"] = known_slots
 
     def __setattr__(self, name: str, value: object = None) -> None:
-        """Snapshots never change: AttributeError."""
+        """Raise AttributeError: snapshots are immutable."""
         raise AttributeError(f"{name}: snapshots are immutable; move the world and take another")
 
     __delattr__ = __setattr__
 
     @classmethod
     def _of(cls, limbs: Limbs) -> Snapshot:
-        """The limbs with a newly built tree, and no characters."""
+        """A snapshot of the limbs with a newly built tree and no characters."""
         made = snapshot_of(Roster.of(limbs), limbs, limbs, np.empty((0, 3)), np.empty((0, 4)))
         vars(made)["_whole"] = limbs
         return made
 
     def _moved(self, draft: Draft) -> Snapshot:
-        """The same limbs, no character's, with the ends and boxes of a draft, which are checked.
+        """A state without characters whose limbs have the checked ends and boxes of a draft.
 
-        The tree is the same, its boxes refitted; a new one, if they are not about as large as when
-        it was built.
+        Its tree is refitted, or built anew if the boxes are no longer about as large as at its build.
         """
         if self._layout.rows == 0:
             return self
@@ -110,11 +109,11 @@ class Snapshot(Queries):
         return Snapshot(self._roster, self._layout, draft.lend()._replace(bounds=tree.bounds), tree, cost)
 
     def _with_roster(self, roster: Roster) -> Snapshot:
-        """The same state with other characters that have no pose, or with others' counts of teleports."""
+        """The same state with other unposed characters, or other counts of teleports."""
         return Snapshot(roster, self._layout, self._columns, self._tree, self._built_cost)
 
     def __reduce__(self) -> tuple[Callable[..., Snapshot], tuple[Any, ...]]:
-        """A copy or pickle has the same limbs and characters, and a newly built tree; equal answers."""
+        """A copy or pickle has the same limbs and characters, and a new tree; results are equal."""
         bones = self._columns.positions, self._columns.orientations
         return snapshot_of, (self._roster, self._layout.bare, self.limbs, *bones)
 
@@ -126,8 +125,8 @@ class Snapshot(Queries):
 
     @cached_property
     def _packed_firsts(self) -> tuple[LimbRows, Tree]:
-        """`_packed` for the closest limb alone: of equal limbs that were built together, the first."""
-        return (pack(firsts_of_equals(self._kernel_rows)), self._packed[1]) if self._is_as_built else self._packed
+        """`_packed` for queries of the closest limb: of equal limbs built together, only the first."""
+        return (pack(without_duplicates(self._kernel_rows)), self._packed[1]) if self._is_as_built else self._packed
 
     @cached_property
     def _slots(self) -> Slots:
@@ -142,12 +141,12 @@ class Snapshot(Queries):
 
     @property
     def _group_names(self) -> Mapping[str, int]:
-        """Numbers of hit groups by the names that rigs so far have given them."""
+        """Numbers of hit groups by name, from all rigs so far."""
         return self._roster.groups
 
     @property
     def limbs(self) -> Limbs:
-        """The limbs where they were."""
+        """The limbs at the time of the snapshot."""
         return self._whole
 
     @cached_property
@@ -155,7 +154,7 @@ class Snapshot(Queries):
         return Limbs(self._table, self._layout.hit_group, tuple(self._layout.names.tolist()))
 
     def _scene(self, *_moment: float) -> Scene:
-        """The limbs as pictures show them; a snapshot has one moment, so the argument is ignored."""
+        """The limbs for pictures; a snapshot has one moment, so the argument is ignored."""
         return Scene(self.limbs, self._layout.static, self._group_names)
 
     def snapshot(self) -> Snapshot:
@@ -166,7 +165,7 @@ class Snapshot(Queries):
 def snapshot_of(
     roster: Roster, bare: Limbs, limbs: Limbs, positions: Float64Array, orientations: Float64Array
 ) -> Snapshot:
-    """A snapshot of all limbs, the bare ones, then those of the roster, with the transforms of all bones."""
+    """A snapshot of all limbs, the bare ones, then those of the roster; given the transforms of all bones."""
     t, (tree, cost) = limbs._table, built_tree(*limb_boxes(limbs._table))
     columns = PoseColumns(t.rows, t.p1, t.p2, t.boxes, positions, orientations, t.kernel_shape, tree.bounds)
     made = Snapshot(roster, roster.layout(bare), columns.frozen(), tree, cost)
@@ -183,13 +182,13 @@ def built_tree(low: Float64Array, high: Float64Array) -> tuple[Tree, float]:
 # The next state -------------------------------------------------------------------------------------------------------
 
 Write = Callable[[PoseColumns], None]
-"""Writes new ends, boxes and bones; raises ValueError for bad ones."""
+"""A function that writes new ends, boxes and bones; ValueError for bad ones."""
 
 
 def moved_state(
     state: Snapshot, roster: Roster, changed: Parts, write: Write, spare: Spare | None
 ) -> tuple[Snapshot, PoseMemory]:
-    """The state with other ends of some limbs, which `write` writes, and its memory.
+    """The state in which `write` has written new ends of the `changed` limbs, and its memory.
 
     The roster has the same characters.
     """
@@ -217,7 +216,7 @@ def moved_state(
 
 
 def restructured(state: Snapshot, roster: Roster, poses: OwnerPoses | None) -> tuple[Snapshot, int]:
-    """The state of another roster, where some owners have new poses, and how many rows have come, moved or gone."""
+    """The state of a changed roster, with new poses of some owners, and the number of rows added, moved or removed."""
     layout = roster.layout(state._layout.bare)
     shared = state._layout.shared_with(layout)
     layout.take_over(state._layout, shared)
@@ -242,9 +241,9 @@ def restructured(state: Snapshot, roster: Roster, poses: OwnerPoses | None) -> t
 
 
 def with_tree_of(state: Snapshot, wanted: Snapshot) -> Snapshot:
-    """A state with the tree of another one with the same bare limbs, fitted; patched where owners differ.
+    """`wanted` with the tree of `state`, which has the same bare limbs: refitted, and patched where owners differ.
 
-    A new tree is built for few limbs, or if many are not in the other state.
+    If owners differ, a new tree is built for few limbs, or if many limbs are not in `state`.
     """
     low, high = limb_boxes(wanted._table)
     tree, cost = state._tree, state._built_cost
@@ -268,24 +267,24 @@ def with_new_tree(state: Snapshot) -> Snapshot:
 
 
 def with_layers(state: Snapshot, roster: Roster) -> Snapshot:
-    """The state where characters have the layers of this roster, which is otherwise its own."""
+    """The state with the layers of this roster, which is otherwise equal to the state's own."""
     layout = state._layout.with_layers(roster.layers[roster.place >= 0])
     return Snapshot(roster, layout, state._columns, state._tree, state._built_cost)
 
 
 def _refill(table: LimbTable, limbs: Int32Array) -> tuple[Float64Array, Float64Array]:
-    """Write the rows of limbs whose ends are new; corners of the boxes around them, (k, 3) each."""
+    """Write the rows of limbs with new ends; return the corners of their boxes, (k, 3) each."""
     low, high = memory.rows((2, len(limbs), 3))
 
     def refill(begin: int, end: int) -> None:
         refill_rows(table, limbs[begin:end], low[begin:end], high[begin:end])
 
-    in_chunks(len(limbs), None, refill, LIMBS_SHARED)
+    in_chunks(len(limbs), None, refill, LIMBS_PER_THREAD)
     return low, high
 
 
 def _fitted(tree: Tree, low: Float64Array, high: Float64Array) -> Tree:
-    """The tree with its bounds, which are written, fitted to these boxes."""
+    """The tree refitted to these boxes; its bounds are overwritten."""
     if len(low) == 0:
         return tree
     frame = frame_around(low, high)

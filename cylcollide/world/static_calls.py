@@ -1,4 +1,4 @@
-"""The calls of a world about statics: solids that belong to no character."""
+"""Methods of a world for statics: solids that belong to no character."""
 
 from __future__ import annotations
 
@@ -20,7 +20,7 @@ from cylcollide.world.statics import labelled
 
 
 class StaticCalls(ObservedQueries):
-    """Calls that add, move and remove statics, whose rows follow those of all characters."""
+    """Methods that add, move and remove statics; their rows follow those of all characters."""
 
     _present: Present
     _lock: ChangeLock
@@ -42,10 +42,10 @@ class StaticCalls(ObservedQueries):
         Parameters
         ----------
         limbs
-            The solids where they stand now. `move_static` moves them together: it places the frame
-            in which they are given.
+            The solids at their present places. `move_static` moves them together: it places the
+            frame in which they are given.
         mask, hit_group
-            They replace those of the limbs, (n,) or one for all; None keeps those of the limbs.
+            Replacements for those of the limbs, (n,) or one for all; None keeps those of the limbs.
 
         Returns
         -------
@@ -63,7 +63,7 @@ class StaticCalls(ObservedQueries):
             own, handle = labelled(limbs, mask, hit_group), before.statics.next_handle
             statics = before.statics.with_one(own)
             self._restructure(replace(before, statics=statics), StaticPose.at_rest(len(statics.handles) - 1))
-            self._lock.tell("add_static", limbs=own, handle=handle)
+            self._lock.notify("add_static", limbs=own, handle=handle)
             return handle
 
     def move_static(self, handle: int, position: ArrayLike, orientation: ArrayLike) -> None:
@@ -75,15 +75,15 @@ class StaticCalls(ObservedQueries):
         Raises
         ------
         ValueError
-            On an unknown or removed handle, and if numbers of the place, or of the limbs at that
-            place, are not accepted; the world stays as it was.
+            On an unknown or removed handle, and if numbers of the pose, or of the limbs in that
+            pose, are not accepted; the world stays as it was.
         """
         with self._lock.changing():
             roster, layout = self._present.roster, self._present.layout
             pose = StaticPose.of(roster.statics.place_of(handle), position, orientation)
             self._move(pose.changed(roster, layout), lambda columns: pose.write(columns, roster, layout))
             place = {"position": pose.position[0], "orientation": pose.orientation[0]}
-            self._lock.tell("move_static", handle=int(handle), **place)
+            self._lock.notify("move_static", handle=int(handle), **place)
 
     def remove_static(self, handle: int) -> None:
         """Remove a static; no handle is used twice.
@@ -97,4 +97,4 @@ class StaticCalls(ObservedQueries):
             before = self._present.roster
             statics = before.statics.without(before.statics.place_of(handle))
             self._restructure(replace(before, statics=statics), None)
-            self._lock.tell("remove_static", handle=int(handle))
+            self._lock.notify("remove_static", handle=int(handle))

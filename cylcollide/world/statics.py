@@ -15,15 +15,15 @@ from cylcollide.runtime.memory import frozen
 
 
 class Statics(NamedTuple):
-    """Solids by ascending handle. Each has one bone, which carries its limbs. Never changed."""
+    """Solids by ascending handle. Each has one bone, which carries its limbs. Immutable."""
 
     handles: Int32Array  # (statics,)
     limbs: Limbs  # one static after another, as they were given: in the frames of their bones
-    sizes: Int64Array  # (statics, 3): how many limbs, boxes and bones each has
+    sizes: Int64Array  # (statics, 3): the number of limbs, boxes and bones of each
     next_handle: int
 
     def with_one(self, own: Limbs) -> "Statics":
-        """With one more, the last."""
+        """The statics with one more at the end."""
         return Statics(
             frozen(np.append(self.handles, self.next_handle).astype(np.int32)),
             Limbs.concat([self.limbs, own]) if len(self.handles) else own,
@@ -32,14 +32,14 @@ class Statics(NamedTuple):
         )
 
     def without(self, place: int) -> "Statics":
-        """Without the static at this place."""
+        """The statics without the one at this index."""
         begin, end = np.cumsum([0, *self.sizes[:, 0]])[place : place + 2]
         kept = np.delete(np.arange(len(self.limbs)), np.arange(begin, end))
         handles, sizes = frozen(np.delete(self.handles, place)), frozen(np.delete(self.sizes, place, axis=0))
         return Statics(handles, self.limbs[kept], sizes, self.next_handle)
 
     def place_of(self, handle: object) -> int:
-        """The place of a static; ValueError for a handle that is unknown, or was removed."""
+        """The index of a static; ValueError for an unknown or removed handle."""
         known = validate.is_integer(handle) and 0 <= (number := int(handle)) < self.next_handle
         place = int(np.searchsorted(self.handles, number)) if known else 0
         if not known or place == len(self.handles) or self.handles[place] != number:
@@ -55,7 +55,7 @@ class Statics(NamedTuple):
         )
 
     def rows_of(self, place: int) -> RigRows:
-        """The limbs of the static at this place, in the frame of its bone."""
+        """The limbs of the static at this index, in the frame of its bone."""
         limb, box, _ = self.sizes[:place].sum(axis=0).tolist()
         (limbs, boxes, _), t = self.sizes[place].tolist(), self.limbs._table
         of_limb = t.box[limb : limb + limbs]
@@ -82,6 +82,6 @@ def labelled(limbs: Limbs, mask: ArrayLike | None, hit_group: ArrayLike | None) 
 
 @cache
 def no_statics() -> Statics:
-    """Of a new world."""
+    """The empty statics of a new world."""
     nothing = np.empty(0, np.int32), Limbs.spheres(np.empty((0, 3)), np.empty(0)), np.empty((0, 3), np.int64)
     return Statics(frozen(nothing[0]), nothing[1], frozen(nothing[2]), 0)

@@ -1,4 +1,4 @@
-"""Makes body.npz and jump.bvh beside this file; kept so that the numbers can be made again.
+"""Makes body.npz and jump.bvh beside this file; kept so that the numbers are reproducible.
 
     python demos/data/make_human.py MPFB2_FOLDER 01_01.bvh
 
@@ -11,8 +11,8 @@ shapes for young women and men of three ethnicities, average muscle and weight, 
 which `benchmarks/skin.py` compares. Coordinates are rounded to 2**-13 m (0.12 mm) and weights to 2**-8; a vertex keeps
 its four largest weights.
 
-The clip's arms and legs point elsewhere at rest than the body's: straight out and 20 degrees aside. The rest
-orientations turn the one into the other, so that a joint's rotation in the clip replaces that of the body.
+At rest the clip's arms and legs do not point as the body's: straight out and 20 degrees aside. The rest orientations
+turn the clip's directions into the body's, so that a joint's rotation in the clip replaces that of the body.
 """
 
 import gzip
@@ -29,13 +29,13 @@ BOTH, PLACES = ("female", "male"), ("african", "asian", "caucasian")
 ALIGNED = ("UpLeg", "Leg", "Foot", "ToeBase", "Arm", "ForeArm")
 """Bones whose direction at rest is that of the clip; spine and head keep the body's own, hands follow the arm."""
 EVERY = 4
-"""Of the clip's 120 frames a second one in four is kept."""
+"""Every fourth of the clip's 120 frames a second is kept."""
 
 
 def shares(
     genders: tuple[str, ...] = BOTH, age: str = "young", build: str = "averagemuscle-averageweight"
 ) -> dict[str, float]:
-    """How much of each of MakeHuman's shapes is in a body: of these genders, and of all places, in equal parts."""
+    """Share of each of MakeHuman's shapes in a body: of these genders, and of all places, in equal parts."""
     count = len(genders)
     return {f"universal-{who}-{age}-{build}": 1 / count for who in genders} | {
         f"{where}-{who}-{age}": 1 / count / len(PLACES) for where in PLACES for who in genders
@@ -89,7 +89,7 @@ def body(mpfb2: Path, clip: Clip, parts: dict[str, float]) -> dict[str, np.ndarr
     weighted = json.loads((mpfb2 / "rigs" / "standard" / "weights.cmu_mb.json").read_text())["weights"]
 
     names = [name for name in bones if not bones[name]["parent"]]
-    for parent in names:  # grows meanwhile: parents precede their children
+    for parent in names:  # the list grows in the loop: parents precede their children
         names += sorted(name for name in bones if bones[name]["parent"] == parent)
     parents = np.array([names.index(bones[name]["parent"]) if bones[name]["parent"] else -1 for name in names])
 

@@ -5,8 +5,8 @@ Engines compared
 The same segments at the same limbs, in every engine that is installed (extra `peers`).
 
 An engine gets limbs by `build` and answers each segment with a limb, or -1. Engines differ in what
-a start in a limb means. `capabilities.inside` names the rule, and `inside=` asks this library by the
-same one.
+a start in a limb means. `capabilities.inside` names the rule, and `inside=` makes this library follow
+it.
 """
 
 from importlib.util import find_spec
@@ -54,8 +54,8 @@ for name, missing in engines.available().items():
     print(f"{name:12} {wrong[name].sum():4} verdicts wrong; distances off by {np.median(off):.0e}, {off.max():.0e} mm")
 
 # %%
-# Others by hand: trimesh casts rays at triangles; coal casts none, but tells whether two solids
-# meet. There a segment is a capsule of a nanometre.
+# Others by hand: trimesh casts rays at triangles; coal casts none, but tests whether two solids
+# overlap. There a segment is a capsule with a radius of 1 nm.
 if find_spec("trimesh") and find_spec("embreex"):
     mesh = limbs.to_mesh(sides=64)
     wrong["trimesh"] = mesh.ray.intersects_any(starts, ends - starts) != truth.hit
@@ -80,7 +80,7 @@ if find_spec("coal"):
     wrong["coal"] = np.array(meets) != truth.hit
 
 # %%
-# How close to a surface does a segment pass that is judged wrongly?
+# How close to a surface are the segments with a wrong verdict?
 edges = np.logspace(-7, -1, 13)
 places = np.sqrt(edges[1:] * edges[:-1])
 plt.figure(figsize=(8, 5))

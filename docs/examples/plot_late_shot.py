@@ -2,7 +2,7 @@
 A late shot
 ===========
 
-The server judges a shot in the world that the player saw: limbs of then filled, those of now dashed, walls grey.
+The server judges a shot in the world that the player saw: past limbs filled, present ones dashed, walls grey.
 """
 
 import numpy as np

@@ -2,7 +2,7 @@
 Why did I miss?
 ===============
 
-The gap to the nearest limb is red; green is when the same shot would have hit.
+The gap to the nearest limb is red; times at which the same shot hits are green.
 """
 
 import cylcollide as cc

@@ -2,7 +2,7 @@
 One ray, one limb
 =================
 
-A ray that passes a cylinder by a millionth of its radius: the cut, and what decides.
+A ray that passes a cylinder by a millionth of its radius: the cross-section, and the reason of the verdict.
 """
 
 import cylcollide as cc

@@ -1,7 +1,7 @@
 """Draws docs/figures/disagreement.png, the picture of the README: ``python docs/figures/disagreement.py``.
 
 Both panels show one seeded cross-check. Left: one of its poses, ray-traced by this library, and some of its bullets.
-Right: the share of all its bullets that are reported as hits, by how far they pass outside or cut into a limb.
+Right: the share of all its bullets that are reported as hits, by the distance by which they pass or cut a limb.
 """
 
 from pathlib import Path
@@ -46,7 +46,7 @@ def compared() -> list[tuple[PosedScene, Comparison]]:
 
 
 def depths() -> tuple[Float64Array, BoolArray, BoolArray]:
-    """Of each bullet: how deep it cuts its limb, mm (< 0: passes outside), if it truly hits, if PyBullet says so."""
+    """Per bullet: depth in its limb, mm (< 0: outside), whether it truly hits, whether PyBullet reports a hit."""
     answers = [both for _, both in compared()]
     start, end = (np.concatenate([getattr(both.truth, side) for both in answers]) for side in ("start", "end"))
     true, engine = (np.concatenate([getattr(both, side).limb for both in answers]) for side in ("ours", "theirs"))
@@ -64,14 +64,14 @@ def depths() -> tuple[Float64Array, BoolArray, BoolArray]:
 
 
 def visible(world: cc.HitWorld, points: Float64Array) -> BoolArray:
-    """Whether the camera sees what lies 3 mm before each point, (..., 3)."""
+    """Whether the place 3 mm before each point, (..., 3), is visible to the camera."""
     points = points + 0.003 * TOWARDS
     sight = np.broadcast_to(TOWARDS, (points.size // 3, 3))
     return ~world.occluded_rays(points.reshape(-1, 3), sight).reshape(points.shape[:-1])
 
 
 def light(world: cc.HitWorld, point: Float64Array, normal: Float64Array, count: int) -> Float64Array:
-    """How much light of an overcast sky each point (n, 3) gets, as a share of the brightest, (n,)."""
+    """Light of an overcast sky at each point (n, 3), as a share of the brightest, (n,)."""
     # Directions even on the sphere (Fibonacci spiral); brighter above, at the left and behind the viewer.
     k = np.arange(count) + 0.5
     height, turn = 1 - 2 * k / count, np.pi * (1 + np.sqrt(5)) * k
@@ -80,7 +80,7 @@ def light(world: cc.HitWorld, point: Float64Array, normal: Float64Array, count: 
     total = np.zeros(len(point))
     for direction, strength in zip(sky, bright, strict=True):
         facing = np.flatnonzero(normal @ direction > 0)
-        above = point[facing] + 1e-4 * normal[facing]  # a tenth of a millimetre, or the limb itself is in the way
+        above = point[facing] + 1e-4 * normal[facing]  # 0.1 mm off, so that the limb does not block itself
         blocked = world.occluded_rays(above, np.broadcast_to(direction, above.shape), max_distance=2.0)
         total[facing] += strength * (normal[facing] @ direction) * ~blocked
     return np.asarray(total / total.max())

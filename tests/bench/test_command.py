@@ -1,4 +1,4 @@
-"""`cylcollide bench` as a user meets it: a process, its output, its files and its exit status."""
+"""`cylcollide bench` as a process: its output, its files and its exit status."""
 
 import csv
 import os
@@ -69,7 +69,7 @@ def test_bad_usage_is_one_line(refused, options, words, tmp_path):
     assert all(word in line for word in words)
 
 
-def test_an_engine_asked_for_by_name_but_missing_is_one_line(tmp_path):
+def test_a_requested_but_missing_engine_is_one_line(tmp_path):
     done = bench("bench", "--engines", "bullet", "--out", tmp_path, hidden=["pybullet"])
     assert done.returncode == 2
     assert len(done.stderr.splitlines()) == 1

@@ -1,4 +1,4 @@
-"""Running engines side by side: turns, wrong answers counted against whoever gave them, engines that are left out."""
+"""Running engines side by side: turns, counts of wrong answers per engine, engines that are left out."""
 
 import gc
 from importlib.metadata import EntryPoint
@@ -34,7 +34,7 @@ def test_contenders_take_turns_without_the_garbage_collector():
     assert all(len(times[name]) == 3 and (times[name] > 0).all() for name in "abc")
 
 
-def test_planted_lies_are_counted_by_kind():
+def test_wrong_answers_count_by_kind():
     limbs = SMALL.limbs()
     world = cc.HitWorld(limbs)
     segments = SMALL.segments(world, 3000)
@@ -58,7 +58,7 @@ def test_two_wrong_answers_to_one_ray_both_count():
 
 
 @pytest.mark.usefixtures("planted")
-def test_a_slow_wrong_engine_gets_fewer_rays_and_is_found_out():
+def test_a_slow_engine_gets_fewer_rays_and_its_errors_count():
     rows = {row.engine: row for row in runner.run(SMALL, ["cylcollide", "inflated"], 6000, 2, silent)}
     bad, ours, lean = rows["Inflated"], rows["cylcollide"], rows[runner.LEAN]
     assert 200 <= bad.rays < 1000
@@ -73,7 +73,7 @@ def test_a_slow_wrong_engine_gets_fewer_rays_and_is_found_out():
 
 
 @pytest.mark.usefixtures("planted")
-def test_engines_that_cannot_take_part_say_why():
+def test_engines_left_out_have_a_note():
     rows = {r.engine: r for r in runner.run(SMALL, ["cylcollide", "spheres", "few"], 300, 1, silent)}
     assert rows["Spheres"].note == "does not hold cylinder"
     assert rows["Few"].note == "left out above 100 limbs: building takes minutes"
@@ -82,7 +82,7 @@ def test_engines_that_cannot_take_part_say_why():
     assert "small, Few: left out above 100 limbs" in rays_notes(list(rows.values()))
 
 
-def test_our_own_mistakes_count_against_us(monkeypatch):
+def test_our_own_errors_are_counted(monkeypatch):
     monkeypatch.setattr(runner, "create", lambda name: Forgetful() if name == "cylcollide" else OwnEngine())
     rows = runner.run(SMALL, ["cylcollide", "true"], 2000, 1, silent)
     world = cc.HitWorld(SMALL.limbs())

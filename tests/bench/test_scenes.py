@@ -15,7 +15,7 @@ URDF = """<robot name="r"><link name="arm"><collision><origin xyz="0 0 0.5"/><ge
 
 
 def scene_file(folder, **columns):
-    """Write limbs of all shapes with these columns beside theirs, as the page about `bench` shows."""
+    """Write limbs of all shapes plus these columns, as the page about `bench` shows."""
     mixed(28).limbs().save(folder / "scene.npz")
     np.savez(folder / "scene.npz", **columns, **np.load(folder / "scene.npz"))
     return folder / "scene.npz"
@@ -33,7 +33,7 @@ def test_a_file_has_limbs_and_rays(tmp_path):
     assert len(scene.segments(world, 10).starts) == outside[:10].sum()
 
 
-def test_limbs_alone_have_rays_around_them_whatever_their_unit(tmp_path):
+def test_limbs_without_rays_get_rays_in_any_unit(tmp_path):
     for unit in (1e-3, 1e3):
         (tmp_path / "robot.urdf").write_text(URDF.replace("0.004", str(unit)).replace("0.02", str(5 * unit)))
         scene = read_scene(tmp_path / "robot.urdf")
@@ -64,7 +64,7 @@ def test_a_log_has_its_shots_at_its_middle_tick(tmp_path):
         ({"starts": np.full((1, 3), np.nan), "ends": np.zeros((1, 3))}, "column starts: expected finite"),
     ],
 )
-def test_what_is_no_scene_is_one_line(tmp_path, columns, said, refused):
+def test_bad_columns_are_one_line(tmp_path, columns, said, refused):
     assert said in refused("bench", "--scene", scene_file(tmp_path, **columns), "--out", tmp_path / "out")
 
 
@@ -90,7 +90,7 @@ def test_other_files_are_one_line(tmp_path, refused):
 
 
 @pytest.mark.machine_code
-def test_the_command_measures_it_alone(tmp_path, command):
+def test_the_command_measures_scenes(tmp_path, command):
     starts, ends = shots_at(mixed(28), 300)
     file = scene_file(tmp_path, starts=starts, ends=ends)
     options = ["--engines", "cylcollide", "--rays", 200, "--rounds", 2, "--out", tmp_path]

@@ -57,8 +57,8 @@ def test_scaling_and_its_figure(tmp_path):
     assert len(list(csv.DictReader((tmp_path / "scaling.csv").read_text().splitlines()))) == 6
 
 
-def test_the_crowd_that_is_recorded_walks():
-    """As fast as the workloads' humanoids, its arms swinging against each other; times are spread over all ticks."""
+def test_the_recorded_crowd_walks():
+    """At the speed of the workloads' humanoids, with swinging arms; times are spread over all ticks."""
     crowd = RecordedCrowd(SMALL, 8)
     assert crowd.history.ticks.tolist() == list(range(8))
     first, last = (crowd.history.limbs_at(tick=tick) for tick in (0, 7))

@@ -1,4 +1,4 @@
-"""Limbs and rays of the workloads: no engine has to round them, none starts inside."""
+"""Limbs and rays of the workloads: exact in float32, and no ray starts inside."""
 
 import numpy as np
 import pytest
@@ -10,7 +10,7 @@ from cylcollide.bench.workloads import LIMBS, SKELETON, WORKLOADS, Crowd, Worklo
 pytestmark = pytest.mark.long  # half a minute of whole runs
 
 
-def test_the_skeleton_hangs_together_and_walks():
+def test_the_skeleton_is_connected_and_walks():
     crowd = Crowd(50, 30.0, seed=4)
     assert LIMBS == 17
     (p1, p2), (q1, q2) = crowd.ends(0.0), crowd.ends(0.25)
@@ -32,7 +32,7 @@ def test_the_skeleton_hangs_together_and_walks():
 
 
 @pytest.mark.parametrize("name", WORKLOADS)
-def test_no_engine_has_to_round_the_rays(name):
+def test_rays_are_exact_in_float32(name):
     workload = WORKLOADS[name]
     limbs = workload.limbs()
     assert len(limbs) == {"W1": 1, "W2": 17, "W4": 100_000}.get(name, 17_000)

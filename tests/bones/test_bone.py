@@ -24,7 +24,7 @@ def worst_error(q, origin, v, got):
 
 
 def hard_poses(rng, n):
-    """Poses that lose digits where they can: half turns, tiny components, points that nearly cancel, far bones."""
+    """Poses with large rounding errors: half turns, tiny components, points that nearly cancel, far bones."""
     for i in range(n):
         q, v, origin = rng.normal(size=4), rng.normal(size=3), rng.normal(size=3)
         kind = i % 8
@@ -40,7 +40,7 @@ def hard_poses(rng, n):
             origin = -np.array([float(c) for c in pose.carried(q, [0, 0, 0], v)])  # cancels
         elif kind == 6:
             v = np.array([float(c) for c in pose.turned(rational([*-q[:3], q[3]]), rational([2.0, 2.0, 2.0]))])
-            origin = -np.ones(3)  # corner to corner: the longest way for the size of the coordinates
+            origin = -np.ones(3)  # corner to corner: the longest vector for coordinates of this size
         elif kind == 7:
             v, origin = v * 10.0 ** rng.uniform(-9, 9, 3), origin * 10.0 ** rng.uniform(-9, 9, 3)
         length = LENGTHS[i % len(LENGTHS)]
@@ -53,11 +53,11 @@ def test_hard_points_are_within_half_an_ulp():
     for q, origin, v in hard_poses(rng, sized(2000)):
         errors.append(worst_error(q, origin, v, carried(rotation_of(tuple(q)), tuple(origin), tuple(v))))
     assert max(errors) <= HALF_AN_ULP
-    assert max(errors) > 0.45  # the test sees roundings
+    assert max(errors) > 0.45  # rounding errors occur
 
 
 def test_vectors_come_back_within_half_an_ulp():
-    """Of the inverse rotation, that of the conjugate."""
+    """The inverse rotation is that of the conjugate quaternion."""
     rng, errors = np.random.default_rng(8), []
     for q, _, v in hard_poses(rng, sized(1000)):
         want = pose.turned(rational([*-q[:3], q[3]]), rational(v))
@@ -103,7 +103,7 @@ def test_quarter_turns_and_no_turn_are_exact():
 
 
 def test_composed_and_normalised():
-    """Direction within 7 u, length within 4 u, as docs/numerics.md says."""
+    """Direction within 7 u, length within 4 u (docs/numerics.md)."""
     rng, angles, lengths = np.random.default_rng(5), [], []
     for a, b in rng.normal(size=(sized(500), 2, 4)):
         a, b = rescaled(tuple(a * 2.0 ** rng.integers(-490, 490))), rescaled(tuple(b * 2.0 ** rng.integers(-490, 490)))

@@ -34,7 +34,7 @@ def skeleton(rng, bones):
 
 
 def joints_of(rng, k, bones):
-    """Joints with lengths all over the range: random turns, half turns, hardly any."""
+    """Joint quaternions with lengths over the whole range: random turns, half turns, tiny turns."""
     joints = rng.normal(size=(k, bones, 4))
     joints[:, 1::4, 3] = 0.0
     joints[:, 2::4, :3] *= 1e-9
@@ -42,7 +42,7 @@ def joints_of(rng, k, bones):
 
 
 def crowd(rng, bones):
-    """A tree, and the roots, their turns and the joints of nineteen characters: two batches of eight, and three."""
+    """A tree, and root positions, root orientations and joints of 19 characters: 2 batches of 8, and 3."""
     return skeleton(rng, bones), rng.normal(size=(19, 3)), rng.normal(size=(19, 4)), joints_of(rng, 19, bones)
 
 
@@ -70,7 +70,7 @@ def real_pose(tree, root, root_turn, joints, bone):
 
 
 def bounds(tree, positions, bone):
-    """Bounds of the position's error and of the angle's, as the page has them."""
+    """Bounds of the errors of position and angle, from docs/numerics.md."""
     way = path(tree, bone)
     error = 2 * U * np.abs(positions[way[0]]).max()
     if way[0] != 0:
@@ -105,7 +105,7 @@ def test_chains_keep_their_bound():
                 shares.append(float(error) ** 0.5 / largest)
                 turns.append(angle(rational(orientations[c, bone]), turn) / most)
                 assert abs(np.linalg.norm(orientations[c, bone]) - 1.0) <= 8 * U
-    assert 0.05 < max(shares) <= 1.0  # sees errors, of a size that the bound is about
+    assert 0.05 < max(shares) <= 1.0  # errors occur, and the bound is not vast
     assert 0.05 < max(turns) <= 1.0
 
 

@@ -50,7 +50,7 @@ def by_numpy(frames, chosen, first, second, share):
 
 
 @pytest.mark.parametrize("below_the_root", [False, True])
-def test_poses_have_the_bits_of_the_same_steps(below_the_root):
+def test_poses_have_the_bits_of_numpy(below_the_root):
     rng = np.random.default_rng(3)
     frames, first, second, share = motion(rng)
     chosen = followers(rng, below_the_root)
@@ -63,7 +63,7 @@ def test_poses_have_the_bits_of_the_same_steps(below_the_root):
 
 
 def test_both_signs_are_interpolated():
-    """What the test above needs: neighbours on one side of a half turn, and on the other."""
+    """The test above covers neighbouring quaternions with positive and with negative dot products."""
     (_, turns), first, second, _ = motion(np.random.default_rng(3))
     dots = quaternions.dot(turns[first], turns[second])
     assert (dots < 0).any()

@@ -1,4 +1,4 @@
-"""Quaternions of rotation matrices: accurate, the same bits one by one and eight at a time, and what is no rotation."""
+"""Quaternions of rotation matrices: accurate, bits equal one by one and eight at a time, other matrices refused."""
 
 import numpy as np
 import pytest
@@ -58,13 +58,13 @@ def test_the_quaternion_is_that_of_the_matrix():
     assert len(set(np.abs(got).argmax(axis=1).tolist())) == 4
 
 
-def test_the_bits_are_those_of_arrays():
+def test_bits_are_those_of_numpy():
     m = matrices(hard_quaternions(np.random.default_rng(2), sized(2000)))
     assert of_matrices(m).tobytes() == by_numpy(m).tobytes()
 
 
 @pytest.mark.parametrize("n", [1, 7, 8, 9, 29])
-def test_eight_at_a_time_have_the_bits_of_one(n: int):
+def test_eight_lanes_have_the_bits_of_one(n: int):
     m = transforms(np.random.default_rng(n), n)
     bad, at, turn = posed(m)
     assert bad == -1
@@ -102,7 +102,7 @@ FAULTS = {
 @pytest.mark.parametrize("row", [0, 5, 16, 18])
 @pytest.mark.parametrize("fault", FAULTS)
 def test_the_first_fault_is_found(fault: str, row: int):
-    """Also where eight are read side by side; before it, poses are written."""
+    """Also in a batch of eight; poses of the rows before it are written."""
     m = transforms(np.random.default_rng(4), 19)
     good = posed(m)[2]
     for one in {row, 18}:
@@ -115,7 +115,7 @@ def test_the_first_fault_is_found(fault: str, row: int):
     assert turn_matrices(rotation, out, True) == expected
 
 
-def test_what_is_nearly_a_rotation_is_one():
+def test_near_rotations_are_accepted():
     m = transforms(np.random.default_rng(7), 16)
     m[0, :3, :3] *= 1.00009
     m[1, :3, 2] *= 0.99991

@@ -1,4 +1,4 @@
-"""Characters each of a rig of its own: placed by one loop, with the bits that each rig gives by itself."""
+"""Characters with a rig of their own each: one loop places them, with the bits of separate calls."""
 
 import numpy as np
 import pytest
@@ -10,7 +10,7 @@ pytestmark = [pytest.mark.plain_python, pytest.mark.coverage]
 
 
 def test_each_has_the_bits_of_its_rig():
-    """Also where rigs are renumbered: one that had no pose is gone when the others move again."""
+    """Also after the rigs are renumbered, because a character without a pose is despawned."""
     world, rng, rig = cc.HitWorld(cc.Limbs.spheres([9, 9, 9], 1.0)), np.random.default_rng(1), all_shapes_rig()
     without_pose = world.spawn(rig.scaled(7.0))
     rigs = [rig.scaled(1.0 + 0.1 * k) for k in range(5)]

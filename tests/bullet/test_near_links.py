@@ -221,7 +221,7 @@ def test_a_body_that_a_quaternion_has_stretched_a_little(c, asked, kind, length,
 
 
 def test_more_meetings_than_fit_into_memory(c, asked, monkeypatch):
-    monkeypatch.setattr(near, "MEETINGS", 1)
+    monkeypatch.setattr(near, "LINKS_PER_RAY", 1)
     ball = p.createCollisionShape(p.GEOM_SPHERE, radius=1.0, physicsClientId=c)
     for k in range(5):
         p.createMultiBody(1.0, ball, basePosition=[k, 0, 0], physicsClientId=c)

@@ -7,7 +7,7 @@ import numpy as np
 import pytest
 
 from cylcollide.bullet import tuples
-from cylcollide.bullet.tuples import MISS, hit_tuples, read_rows, read_states, return_the_same
+from cylcollide.bullet.tuples import MISS, hit_tuples, read_rows, read_states, results_unchanged
 
 COMPILED = tuples.MACHINE_CODE is not None
 
@@ -131,7 +131,7 @@ def test_what_functions_return_again():
         asked.append(number)
         return 2 * number
 
-    for function in (return_the_same, tuples._return_the_same):
+    for function in (results_unchanged, tuples._results_unchanged):
         calls = (double, (1,), 2), None, (double, (2,), 4.0), (double, (3,), 7), (double, (4,), 8)
         asked.clear()
         assert function(calls) is False
@@ -172,11 +172,11 @@ def test_arrays_that_cannot_take_rows_are_refused():
         with pytest.raises(TypeError, match="read_states"):
             read_states(*given)
     for given in (), ([],), ((), ones), ((), None), ((call,), np.ones(1, np.int64)), ((call,), ones, ones):
-        with pytest.raises(TypeError, match="return_the_same"):
-            return_the_same(*given)
+        with pytest.raises(TypeError, match="results_unchanged"):
+            results_unchanged(*given)
     for calls in ((1,), ((1, 2),), ((len, ([],), 0, 0),), ((len, 5, 0),)):
         with pytest.raises((TypeError, SystemError)):
-            return_the_same(calls)
+            results_unchanged(calls)
 
 
 def columns(n):

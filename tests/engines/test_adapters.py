@@ -1,4 +1,4 @@
-"""Every engine that is installed here: known shots at every shape it holds, and what it says it cannot do."""
+"""Every installed engine: known shots at every shape that it supports, and its declared limits."""
 
 from fractions import Fraction
 from itertools import cycle
@@ -131,12 +131,12 @@ def test_longer_limbs_are_hit_over_all_their_length(engine):
         assert engine.cast_segments(start, start - 4 * ACROSS).limb.tolist() == [0, -1], shape
 
 
-def test_a_length_that_creeps_is_followed(engine):
+def test_tiny_changes_of_length_add_up(engine):
     shape = next((shape for shape in held(engine) if shape in LONG), None)
     if shape is None:
         pytest.skip("holds no shape with a length")
     engine.build(LIMBS[shape])
-    # No step is more than an engine may take for rounding, all of them together are.
+    # An engine may take each step for rounding, but not their sum.
     halves = HALF_LENGTH + 3e-6 * np.arange(1, 401)
     for half in halves if engine.capabilities.moves else halves[-1:]:
         engine.set_endpoints(np.array([CENTER - half * AXIS]), np.array([CENTER + half * AXIS]))
@@ -146,7 +146,7 @@ def test_a_length_that_creeps_is_followed(engine):
     assert abs(hits.fraction[0] - (2.0 - halves[-1]) / 4.0) < engine.capabilities.accuracy / 8
 
 
-def test_distances_are_signed_and_those_of_the_limb_asked_for(any_engine):
+def test_distances_are_signed_and_of_the_given_limb(any_engine):
     engine = any_engine
     if not isinstance(engine, MeasuresDistances):
         pytest.skip("measures no distances")
@@ -224,7 +224,7 @@ def test_closing_twice_is_harmless(engine):
     engine.close()
 
 
-def test_versions_and_weaknesses_are_said(engine):
+def test_versions_and_limits_are_listed(engine):
     assert engine.versions
     assert all(isinstance(version, str) and version[0].isdigit() for version in engine.versions.values())
     said = engine.capabilities.cannot()

@@ -1,4 +1,4 @@
-"""PyBullet as an engine: the same solids, asked within its limits."""
+"""PyBullet as an engine: constructions, margins, threads, closing."""
 
 import numpy as np
 import pybullet
@@ -30,7 +30,7 @@ def test_quaternion_turns_z_to_the_axis(axis):
 
 
 def test_a_cap_is_where_the_limb_ends():
-    # A flat face is the one thing Bullet hits exactly: the shape's ends must be p1 and p2.
+    # Bullet is exact at flat faces only: the shape's ends must be p1 and p2.
     rng = np.random.default_rng(8)
     p1, p2 = rng.normal(size=(2, 40, 3))
     limbs = cc.Limbs.cylinders(p1, p2, 0.1)
@@ -52,7 +52,7 @@ def test_closing_many_times():
 
 
 def early(engine):
-    """Return by how many metres a head-on shot at the first limb's side is reported early."""
+    """Return the metres by which a head-on shot at the first limb's side is reported early."""
     engine.build(crossed_pair())
     hits = engine.cast_segments(np.array([[-10.0, 0, 0.2]]), np.array([[10.0, 0, 0.2]]))
     return 9.5 - 20 * hits.fraction[0]
@@ -69,7 +69,7 @@ def early(engine):
 )  # fmt: skip
 def test_constructions_and_margins_differ_as_bullet_does(construction, margin, expected, room):
     with BulletEngine(construction, margin) as engine:
-        # One corner of the hull's polygon lies on -x, and a head-on shot meets it.
+        # One corner of the hull's polygon lies on -x, and a head-on shot hits it.
         assert abs(early(engine) - expected) < room
         assert (engine.capabilities.sides == 32) == (construction == "urdf")
 

@@ -1,4 +1,4 @@
-"""The page on adding an engine: its example is executed, and asked what every engine is asked."""
+"""The page on adding an engine: its example is executed and tested as every engine."""
 
 import re
 from pathlib import Path
@@ -42,13 +42,13 @@ def test_the_example_agrees_with_the_truth(ball_engine):
         engine.close()
 
 
-def test_the_example_says_what_it_cannot_do(ball_engine):
+def test_the_example_declares_its_limits(ball_engine):
     said = ball_engine.capabilities.cannot()
     assert said[0].startswith("no cylinder")
     assert {"float32", "no position", "no normal", "impractical above 1,000 limbs"} <= set(said)
 
 
-def test_the_scoreboard_says_that_the_example_cannot_be_asked(ball_engine, monkeypatch):
+def test_the_scoreboard_leaves_the_example_out(ball_engine, monkeypatch):
     monkeypatch.setattr(registry, "names", lambda: ("balls",))
     monkeypatch.setattr(registry, "_factory", lambda _name: ball_engine)
     monkeypatch.setattr(scoreboard, "names", registry.names)

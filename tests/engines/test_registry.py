@@ -19,12 +19,12 @@ from cylcollide.engines._adapter import poses, quaternions, y_up
 PYPROJECT = tomllib.loads((Path(__file__).parents[2] / "pyproject.toml").read_text())
 
 
-def test_a_source_tree_knows_the_entry_points_of_the_package():
+def test_a_source_tree_has_the_entry_points_of_the_package():
     declared = PYPROJECT["project"]["entry-points"][engines.GROUP]
     assert {name: registry._MODULE + place for name, place in registry._OURS.items()} == declared
 
 
-def test_ours_are_known_and_an_unknown_name_is_refused():
+def test_ours_are_listed_and_unknown_names_are_refused():
     assert engines.names()[:2] == ("cylcollide", "bullet")
     with pytest.raises(ValueError, match=r"expected one of cylcollide, bullet, .* got 'havok'"):
         engines.create("havok")
@@ -68,7 +68,7 @@ def test_every_peer_is_in_the_extra():
     assert all(package in extra for package in ("mujoco", "rapier3d", "culverin", "embreex", "open3d", "warp-lang"))
 
 
-def test_poses_put_the_axis_where_the_limb_has_it():
+def test_poses_turn_z_to_the_axis_of_the_limb():
     rng = np.random.default_rng(3)
     p1, p2 = rng.normal(size=(2, 50, 3))
     p2[:4] = np.add(p1[:4], [[0, 0, 1], [0, 0, -1], [1, 0, 0], [0, -1, 0]])
@@ -87,7 +87,7 @@ def test_quaternions_of_boxes_turn_the_axes():
     np.testing.assert_allclose(turned, limbs.box_axes, atol=1e-15)
 
 
-def test_capabilities_say_what_is_missing():
+def test_capabilities_list_weaknesses():
     best = engines.Capabilities(shapes=frozenset(Shape), inside="hit", accuracy=0.0)
     assert best.cannot() == []
     some = frozenset(Shape) - {Shape.TAPERED, Shape.BOX}

@@ -97,7 +97,7 @@ def test_one_by_one_and_with_two_threads_all_bits_are_the_same(monkeypatch: pyte
     start, end, t0, t1 = flights(history, life.rng, N)
     start[::9] *= np.resize([1e6, 1e30], len(start[::9]))[:, None]  # from too far for float32, too
     alone = history.cast_moving(start, end, t0, t1, threads=1)
-    monkeypatch.setattr("cylcollide.process.threads.RAYS_SHARED", 7)
+    monkeypatch.setattr("cylcollide.process.threads.RAYS_PER_THREAD", 7)
     monkeypatch.setattr("cylcollide.process.threads.SMALLEST_STREAM", 1)
     shared = history.cast_moving(start, end, t0, t1, threads=2)
     for name in FIELDS:

@@ -1,4 +1,4 @@
-"""Steps of a flight against 60 decimal digits: none is farther from the real motion than its bound says."""
+"""Steps of a flight against arithmetic with 60 decimal digits: no error exceeds its bound."""
 
 from decimal import Decimal
 from math import ceil, sqrt
@@ -50,7 +50,7 @@ def random_cases(count: int):
 
 
 def check_flight(velocity, gravity, drag: float, time: float, pieces: int) -> tuple[float, float]:
-    """Largest shares of the bounds, of place and velocity, that are used; each step is checked."""
+    """Check each step; return the largest used shares of the bounds of place and velocity."""
     forces = Forces(gravity, length_and_direction(gravity)[0], drag)
     motion, real = FlightState(velocity, 0.0, (0.0, 0.0, 0.0), 0.0), State(vector((0, 0, 0)), vector(velocity))
     shares = [0.0, 0.0]
@@ -81,7 +81,7 @@ def test_bounds_of_steps(case: str):
 
 
 def test_bounds_of_random_steps():
-    """None is exceeded; and they are not so wide that they could not be."""
+    """No bound is exceeded, and the largest error is more than 2% of its bound."""
     shares = np.array([check_flight(*case, pieces=2) for case in random_cases(60)])
     print(shares.max(axis=0))
     assert (shares.max(axis=0) > 0.02).all()

@@ -16,7 +16,7 @@ from cylcollide.moving.bounds import MovingLimb, moving_hit_bounds
 pytestmark = pytest.mark.plain_python
 
 LEVELS = [2.0**-k for k in range(16, -1, -1)]  # shares of the extent that are tried
-ROUNDINGS = 16  # of the largest coordinate, by which arguments may be off
+ROUNDINGS = 16  # allowed error of an argument, in 2**-53 of the largest coordinate
 
 
 # How much of the bound is used --------------------------------------------------------------------------------------
@@ -31,7 +31,7 @@ def far(rng, shape, distance):
 
 
 def disturbed(rng, bullet, limb):
-    """Return the arguments with every coordinate off by as much as it may be."""
+    """Return the arguments with an error of 98% of the allowed one in every coordinate."""
     bullet_size = max(abs(c) for point in bullet for c in point)
     ends = limb.p1, limb.p2, limb.p1_end, limb.p2_end
     limb_size = max(abs(c) for point in ends for c in point)
@@ -62,7 +62,7 @@ def share_used(rng, motion):
 
 @pytest.mark.machine_code
 @pytest.mark.parametrize("shape", SHAPES, ids=lambda shape: shape.name)
-def test_rounding_bound_holds_and_is_understood(shape, record_property):
+def test_rounding_bound_holds_and_is_not_vast(shape, record_property):
     rng, worst = Random(f"bound {shape.name}"), 0.0
     for distance in (0.0, 1e2, 1e6):
         shares = [share_used(rng, far(rng, shape, distance)) for _ in range(sized(15, 60))]
@@ -94,7 +94,7 @@ def scaled(motion, unit):
 @pytest.mark.coverage("SPHERE")
 @np.errstate(all="ignore")
 @pytest.mark.parametrize("shape", SHAPES, ids=lambda shape: shape.name)
-def test_beyond_what_is_trusted_everything_is_undecided(shape):
+def test_extreme_magnitudes_are_undecided(shape):
     rng, hits = Random(4), 0
     for _ in range(20):
         motion = everyday(rng, shape)
@@ -113,8 +113,8 @@ def test_beyond_what_is_trusted_everything_is_undecided(shape):
 
 @np.errstate(all="ignore")
 @pytest.mark.parametrize("shape", SHAPES, ids=lambda shape: shape.name)
-def test_a_bullet_that_moves_with_the_limb_is_where_it_is(shape):
-    # neither the way relative to the limb nor its turn has any length
+def test_a_bullet_at_rest_in_the_limb_s_frame_is_a_point(shape):
+    # the path relative to the limb and the limb's turn are zero
     p1, p2 = (1.0, 2.0, 3.0), (1.0, 2.0, 4.0)
     limb = MovingLimb(int(shape), 0.25, 0.125, p1, p2, p1, p2)
     for x, possible in ((1.0 + 5 / 32, True), (1.5, False), (8.0, False)):

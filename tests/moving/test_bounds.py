@@ -24,7 +24,7 @@ pytestmark = pytest.mark.plain_python
 
 @np.errstate(all="ignore")
 def judged(motion):
-    """Return the verdict of the kernels, after it was found right; and whether the contact's time is accurate."""
+    """Check the verdict of the kernels; return it, and whether the contact's time is accurate."""
     bullet, limb, extent = kernel_arguments(motion)
     bounds = moving_hit_bounds(bullet, limb, extent)
     closed = motion._replace(interval=motion.interval._replace(is_closed=True))
@@ -52,7 +52,7 @@ def judged(motion):
 
 
 def is_accurate(motion, bounds, extent, entry):
-    """Return whether a decided contact has an accurate time, after that was found right."""
+    """Return whether a decided contact has an accurate time; asserts that such a time is right."""
     u, known = accurate_contact(accurate(motion), int(motion.shape), motion.radius, motion.radius2, bounds, extent)
     if known:
         time, error = sum(map(Fraction, u)), Fraction(CONTACT_ERROR)
@@ -63,7 +63,7 @@ def is_accurate(motion, bounds, extent, entry):
 
 
 def tally(family, shape, count, seed):
-    """Judge motions of a family; return how often each verdict came up, and how many contacts were accurate."""
+    """Judge motions of a family; return counts of the verdicts, and the number of accurate contacts."""
     rng, verdicts, accurate_ones = Random(f"{family.__name__} {shape.name} {seed}"), Counter(), 0
     for _ in range(count):
         verdict, good = judged(family(rng, shape))
@@ -88,20 +88,20 @@ def test_everyday_motions_are_decided(shape):
     verdicts, good = tally(everyday, shape, count, 2)
     faces = sum(count for verdict, count in verdicts.items() if verdict in Face.__members__)
     assert verdicts["undecided"] + verdicts["no face"] == 0
-    assert verdicts["late miss"] < verdicts["miss"]  # which two windows do not show
+    assert verdicts["late miss"] < verdicts["miss"]  # late: not detected by the two windows of `certain_miss`
     assert min(verdicts["miss"], faces, verdicts["inside"]) > count // 200
     assert good == faces
 
 
 def lanes(values):
-    """Return the same structure of numbers as the eight given ones, with eight side by side."""
+    """Return one structure of arrays (8,) from eight structures of numbers."""
     if isinstance(values[0], tuple):
         return tuple(lanes(part) for part in zip(*values, strict=True))
     return np.array(values)
 
 
 def eight(shape, face=None):
-    """Return eight everyday motions of a shape, that enter through this face first, and their kernel arguments."""
+    """Return eight everyday motions of a shape, entered through `face` if given, kernel arguments and bounds."""
     rng, found = Random(f"{shape.name} {face}"), []
     while len(found) < 8:
         motion = everyday(rng, shape)
@@ -114,7 +114,7 @@ def eight(shape, face=None):
 
 @pytest.mark.parametrize("shape", SHAPES, ids=lambda shape: shape.name)
 @np.errstate(all="ignore")
-def test_eight_misses_are_those_of_one(shape):
+def test_eight_lane_misses_are_scalar(shape):
     cases = eight(shape)
     bullets, limbs, extents = zip(*(arguments for _, arguments, _ in cases), strict=True)
     limb = MovingLimb(int(shape), *lanes([one[1:] for one in limbs]))
@@ -128,7 +128,7 @@ def test_eight_misses_are_those_of_one(shape):
 @pytest.mark.coverage("TAPERED")
 @pytest.mark.parametrize("shape", SHAPES, ids=lambda shape: shape.name)
 @np.errstate(all="ignore")
-def test_eight_accurate_times_are_those_of_one(shape):
+def test_eight_lane_times_equal_scalar_times(shape):
     face = Face.CAP2 if shape in (Shape.CYLINDER, Shape.CAPSULE) else Face.SIDE
     cases = eight(shape, face)
     motion = RelativeMotion(*lanes([accurate(motion) for motion, _, _ in cases]))

@@ -1,4 +1,4 @@
-"""Bullets against boxes that move and turn: what is certain is never contradicted, and little is left undecided."""
+"""Bullets against boxes that move and turn: certain results are right, and few are undecided."""
 
 from itertools import pairwise
 
@@ -17,10 +17,10 @@ pytestmark = pytest.mark.plain_python
 machine = as_machine_code(contacts)
 POSSIBLE, CERTAIN, LOWER, UPPER, INSIDE, FACE = range(6)
 EXIT = 6
-"""Column of the end of the contact, from which on `possible`, `certain`, `lower`, `upper` and `face` follow."""
+"""First of five columns about the contact's end: `possible`, `certain`, `lower`, `upper` and `face`."""
 
 ULP = 2.0**-58
-"""Of depths, which are of coordinates below 2**6 in 64 bits."""
+"""Rounding of a depth: coordinates below 2**6 with 64 bits."""
 
 
 def found(cases: Cases, resolution: float = RESOLUTION, loop=machine) -> np.ndarray:
@@ -31,7 +31,7 @@ def found(cases: Cases, resolution: float = RESOLUTION, loop=machine) -> np.ndar
 
 
 def check_contacts(cases: Cases, rows: np.ndarray, samples: int) -> None:
-    """Compare what is certain with the depth at every moment that is sampled."""
+    """Compare certain results with the depth at every sampled moment."""
     missed = rows[:, POSSIBLE] == 0.0
     some, every = cases.take(missed), np.ones(missed.sum())
     assert (deepest(some, 0.0 * every, every, samples) < ULP).all()
@@ -58,7 +58,7 @@ def check_ends(cases: Cases, rows: np.ndarray, samples: int) -> None:
 
 
 def check_faces(cases: Cases, rows: np.ndarray, columns: tuple[int, int], face: int) -> int:
-    """At the moment of contact or end the bullet is at this face; how many were looked at."""
+    """Check that the bullet is at this face at its contact or end; return the number of checked rows."""
     decided = (rows[:, CERTAIN] == 1.0) & (rows[:, face] >= Face.NEG_X) & (rows[:, face] <= Face.POS_Z)
     some, code = cases.take(decided), rows[decided, face].astype(int) - Face.NEG_X
     middle = 0.5 * (rows[decided, columns[0]] + rows[decided, columns[1]])
@@ -79,7 +79,7 @@ def check_open_ends(cases: Cases, rows: np.ndarray) -> None:
 
 
 def check(cases: Cases, samples: int, resolution: float = RESOLUTION) -> np.ndarray:
-    """Check all that rows say."""
+    """Check all columns; return the rows."""
     rows = found(cases, resolution)
     check_open_ends(cases, rows)
     check_contacts(cases, rows, samples)
@@ -91,7 +91,7 @@ def check(cases: Cases, samples: int, resolution: float = RESOLUTION) -> np.ndar
 
 @pytest.mark.parametrize("aim", ["near", "surface"])
 @pytest.mark.parametrize("most_turn", [0.35, np.pi])
-def test_what_is_certain_is_not_contradicted(aim: str, most_turn: float):
+def test_certain_results_are_right(aim: str, most_turn: float):
     rows = check(cases_of(sized(240, 375), 1, aim, most_turn), samples=40)
     assert 0.5 < rows[:, CERTAIN].mean() < 0.9
     assert (rows[:, INSIDE] == 1.0).mean() > 0.02
@@ -100,15 +100,15 @@ def test_what_is_certain_is_not_contradicted(aim: str, most_turn: float):
 @pytest.mark.coverage("near-0.125", "near-1.0")
 @pytest.mark.parametrize("resolution", [1.0, 2.0**-3])
 @pytest.mark.parametrize("aim", ["near", "surface"])
-def test_nor_at_a_coarse_resolution(aim: str, resolution: float):
-    """Where one part of an interval has to do for much of a turn; some bullets come out and in again by one face."""
+def test_coarse_resolution_is_right(aim: str, resolution: float):
+    """One part of an interval spans much of a turn; some bullets leave and enter again through one face."""
     rows = check(cases_of(sized(2000, 1500), 3, aim), 40, resolution)
     assert undecided(rows).mean() > 0.003
 
 
 @pytest.mark.long
 @pytest.mark.parametrize(("aim", "seed"), [("near", 11), ("near", 12), ("surface", 13), ("surface", 14)])
-def test_what_is_certain_of_many_is_not_contradicted(aim: str, seed: int):
+def test_certain_results_of_many_are_right(aim: str, seed: int):
     for k in range(10):
         check(
             cases_of(3000, 100 * seed + k, aim, np.pi if k % 2 else 0.35), 60, RESOLUTION if k < 5 else 2.0 ** (k - 9)
@@ -116,7 +116,7 @@ def test_what_is_certain_of_many_is_not_contradicted(aim: str, seed: int):
 
 
 def undecided(rows: np.ndarray) -> np.ndarray:
-    """Which contacts, or ends of them, are open."""
+    """Mask of the rows with an undecided contact or end."""
     contact = (rows[:, POSSIBLE] == 1.0) & (rows[:, CERTAIN] == 0.0)
     return contact | ((rows[:, EXIT] == 1.0) & (rows[:, EXIT + 1] == 0.0))
 
@@ -124,7 +124,7 @@ def undecided(rows: np.ndarray) -> np.ndarray:
 @pytest.mark.machine_code
 @pytest.mark.parametrize(("most_turn", "share"), [(0.35, 1e-4), (np.pi, 1e-3)])
 def test_few_random_bullets_are_undecided(most_turn: float, share: float):
-    """At most one in a thousand, whatever boxes do; of boxes that turn by up to 20° a tick, one in ten thousand."""
+    """At most 1 in 1,000; of boxes that turn by up to 20° a tick, 1 in 10,000."""
     cases = cases_of(sized(20_000), 2, "near", most_turn)
     rows = found(cases)
     assert undecided(rows).mean() <= share
@@ -178,7 +178,7 @@ def test_through_a_box_that_stands_still():
 
 
 def test_with_a_box_that_moves_along():
-    """It is at rest beside the bullet, or overtakes it."""
+    """The box keeps pace with the bullet, or overtakes it."""
     assert one(there=(10.0, 0.0, 0.0))[POSSIBLE] == 0.0
     assert_passes(one(there=(20.0, 0.0, 0.0), start=(5.0, 0, 0), end=(15.0, 0, 0)), 0.4, 0.6, (Face.POS_X, Face.NEG_X))
     row = one(start=(0.5, 0, 0), end=(10.5, 0, 0), there=(10.0, 0.0, 0.0))
@@ -186,8 +186,8 @@ def test_with_a_box_that_moves_along():
     assert row[EXIT] == 0.0
 
 
-def test_a_box_that_turns_away_and_one_that_turns_into_the_way():
-    """A bullet at x = 2.5: a box of half extents 1, 2, 3 that turns by 90° about z reaches 2 there, about y 3."""
+def test_boxes_that_turn_away_or_into_the_path():
+    """A bullet at x = 2.5; a box of half extents 1, 2, 3 reaches x = 2 when turned by 90° about z, 3 about y."""
     half_turn = np.sqrt(0.5)
     path = {"start": (2.5, 0.0, 0.0), "end": (2.5, 0.0, 0.1)}
     assert one(**path, turn_there=(0.0, 0.0, half_turn, half_turn))[POSSIBLE] == 0.0
@@ -197,8 +197,8 @@ def test_a_box_that_turns_away_and_one_that_turns_into_the_way():
     assert 0.7 < row[LOWER] <= row[UPPER] < 0.75  # its wall at 1 / cos 66° = 2.5
 
 
-def test_a_moment_without_time():
-    """All of a bullet's flight at one alpha is a ray; none of it, a point."""
+def test_flights_at_one_alpha():
+    """A flight at one alpha is a ray; one of zero length is a point."""
     assert_passes(one(alpha=(0.5, 0.5), there=(0.0, 1.0, 0.0)), 0.4, 0.6, (Face.NEG_X, Face.POS_X))
     assert one(start=(0.5, 0, 0), end=(0.5, 0, 0))[INSIDE] == 1.0
     assert one(start=(1.5, 0, 0), end=(1.5, 0, 0))[POSSIBLE] == 0.0
@@ -215,7 +215,7 @@ def test_a_box_that_is_moved_by_its_ends_does_not_turn():
     assert row[:6].tolist() == [float(number) for number in bounds]
     assert bounds.certain
     assert bounds.upper - bounds.lower < 1e-12
-    behind = flight.last - 1e-3  # near enough, and outside already
+    behind = flight.last - 1e-3  # the bullet is near, and already outside
     assert end_of_box_contact(flight, behind, RESOLUTION)[:4] == (True, True, behind, behind)
 
 
@@ -234,7 +234,7 @@ def test_touches_are_undecided():
 @pytest.mark.coverage
 @pytest.mark.parametrize("unit", [1e-160, 1e160, 2.0**499])
 @pytest.mark.parametrize("turn", [0.0, 0.1])
-def test_numbers_beyond_what_float64_products_hold_are_undecided(unit: float, turn: float):
+def test_overflow_and_underflow_are_undecided(unit: float, turn: float):
     names = ("start", "end", "half", "here", "there")
     scaled = {"start": (-5.0, 0, 0), "end": (5.0, 0, 0), "half": (1.0, 2.0, 3.0), "here": (0, 0, 0), "there": (0, 0, 0)}
     row = one(**{name: np.multiply(scaled[name], unit) for name in names}, turn_there=(turn, 0.0, 0.0, 1.0))

@@ -1,4 +1,4 @@
-"""Contacts with moving limbs against the oracle of another method, on families of motions: mostly knife edges."""
+"""Contacts with moving limbs against an oracle of another method, on families of motions, mostly edge cases."""
 
 from collections import Counter
 from random import Random
@@ -20,7 +20,7 @@ FAMILY = pytest.mark.parametrize("family", FAMILIES, ids=lambda family: family._
 
 
 def tally(motions: list[Motion]) -> Counter[str]:
-    """Compare all of them; return how many of what were seen."""
+    """Compare all motions; return the counts of verdicts, shapes, faces and kinds of contact."""
     seen: Counter[str] = Counter()
     for m in motions:
         _, runs = check_motion(m)
@@ -36,13 +36,13 @@ def tally(motions: list[Motion]) -> Counter[str]:
 
 
 def drawn(family, count: int, seed: int) -> list[Motion]:
-    """Return motions, as many of each shape."""
+    """Return `count` motions of each shape."""
     rng = Random(seed)
     return [family(rng, shape) for _ in range(count) for shape in SHAPES]
 
 
 @FAMILY
-def test_contacts_are_the_oracles(family):
+def test_oracle_confirms_contacts(family):
     count = sized(7, 16)
     seen = tally(drawn(family, count, seed=31))
     assert min(seen["hit"], seen["miss"]) > 0.5 * count
@@ -50,15 +50,15 @@ def test_contacts_are_the_oracles(family):
 
 @pytest.mark.long
 @FAMILY
-def test_contacts_are_the_oracles_for_long(family):
+def test_oracle_confirms_contacts_for_long(family):
     seen = tally(drawn(family, 1000, seed=32))
     assert min(seen["hit"], seen["miss"]) > 500
 
 
-# What the families reach --------------------------------------------------------------------------------------------
+# What the families cover --------------------------------------------------------------------------------------------
 
 
-def test_whole_numbers_reach_every_kind_of_contact():
+def test_whole_numbers_give_every_kind_of_contact():
     seen = tally([m for family in (whole, tangent, vanishing) for m in drawn(family, sized(6, 16), seed=33)])
     for what in ("touch", "open entry", "open exit", "several", SIDE, CAP1, CAP2, INSIDE):
         assert seen[what] > 2, what
@@ -66,7 +66,7 @@ def test_whole_numbers_reach_every_kind_of_contact():
 
 
 def test_grazes_of_every_depth_are_decided_both_ways():
-    """Where float64 is good enough to say which, a limb that is too thin is missed and one that is too thick is hit."""
+    """A bullet with a least gauge of at most 1 - 1e-9 in float64 hits, tubes apart; both verdicts occur."""
     rng, seen = Random(34), Counter()
     for k in range(sized(120, 75)):
         m = grazing(rng, SHAPES[k % len(SHAPES)])
@@ -78,7 +78,7 @@ def test_grazes_of_every_depth_are_decided_both_ways():
     assert min(seen[True], seen[False]) > sized(120, 75) / 5
 
 
-def test_bores_are_met():
+def test_bores_are_hit():
     seen = tally([everyday(Random(seed), Shape.TUBE) for seed in range(sized(60))])
     assert seen[BORE] > 2
 
@@ -87,7 +87,7 @@ def test_bores_are_met():
 
 
 def beside(rng: Random, m: Motion) -> Motion:
-    """Return a limb that is entered where the given one is, or hardly beside: of another shape, or one ulp thicker."""
+    """Return a limb with the entry of the given one, or close to it: another shape, or a radius one ulp off."""
     other = m._replace(radius=float(np.nextafter(m.radius, rng.choice([0.0, np.inf]))))
     alike = [Shape.CYLINDER, Shape.TUBE, Shape.TAPERED, Shape.CAPSULE]
     if m.shape not in alike or (m.shape == Shape.TAPERED and m.radius != m.radius2):
@@ -98,7 +98,7 @@ def beside(rng: Random, m: Motion) -> Motion:
 
 
 @FAMILY
-def test_the_order_of_limbs_is_the_oracles(family):
+def test_oracle_confirms_order_of_limbs(family):
     count, rng, seen = sized(5, 10), Random(35), Counter()
     for m in drawn(family, count, seed=36):
         limbs = [m, beside(rng, m), family(rng, m.shape)._replace(start=m.start, end=m.end, interval=m.interval)]

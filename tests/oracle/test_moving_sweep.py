@@ -1,4 +1,4 @@
-"""The sweep of flying bullets finds what is wrong: faults in each field that it judges; and finds nothing else."""
+"""The sweep of flying bullets finds planted faults in each field that it judges, and reports nothing else."""
 
 from collections import Counter
 from types import SimpleNamespace
@@ -21,7 +21,7 @@ FIELDS = ("hit", "limb", "tick", "face", "fraction", "alpha", "undecided")
 
 
 class Claims(SimpleNamespace):
-    """What `MovingHits` says, to be altered."""
+    """Columns of `MovingHits` that can be changed."""
 
     def __len__(self) -> int:
         return len(self.hit)
@@ -29,7 +29,7 @@ class Claims(SimpleNamespace):
 
 @pytest.fixture(scope="module")
 def answered():
-    """A scene, bullets, and what is said of them."""
+    """A scene, bullets, and their hits."""
     rng = np.random.default_rng([1, 1])
     scene = scene_of(rng, False)
     bullets = bullets_of(rng, scene, 200, False)
@@ -38,7 +38,7 @@ def answered():
 
 
 def altered(hits, field: str, rows: np.ndarray) -> Claims:
-    """The same, wrong in one field of some rows."""
+    """A copy of the hits, wrong in one field of some rows."""
     claims = Claims(**{name: getattr(hits, name).copy() for name in FIELDS})
     if field == "miss":
         claims.hit[rows], claims.limb[rows] = False, -1
@@ -59,7 +59,7 @@ def altered(hits, field: str, rows: np.ndarray) -> Claims:
 
 
 @pytest.mark.parametrize("field", ["miss", "hit", "limb", "tick", "face", "fraction", "alpha"])
-def test_a_planted_fault_is_seen(answered, field: str):
+def test_planted_fault_is_found(answered, field: str):
     scene, bullets, hits = answered
     chosen = ~hits.hit if field == "hit" else hits.hit & (hits.face != Face.INSIDE)
     rows = np.flatnonzero(chosen)[:12]
@@ -67,7 +67,7 @@ def test_a_planted_fault_is_seen(answered, field: str):
     assert {i for i, _ in wrong} == set(rows.tolist())
 
 
-def test_what_is_confirmed_is_so_by_sturm_chains(answered):
+def test_sturm_chains_agree_with_confirmed_hits(answered):
     scene, bullets, hits = answered
     left, wrong = judge_rows(scene, bullets, hits)
     assert wrong == []

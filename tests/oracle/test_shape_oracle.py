@@ -1,4 +1,4 @@
-"""The shapes' oracle and the families that feed it are themselves on trial: no verdict here is the library's."""
+"""The shapes' oracle and the families of its cases, against cases by hand and the definitions of solids."""
 
 from collections import Counter
 from fractions import Fraction
@@ -48,7 +48,7 @@ def test_by_hand(name: str):
 
 
 def _rational(number: QuadraticNumber | None) -> Fraction:
-    """Return a place of which the case says that it is rational."""
+    """Return a parameter that is rational in this case."""
     assert number is not None
     return Fraction(*number.approximate())
 
@@ -69,7 +69,7 @@ def near(t: Param) -> tuple[Fraction, Fraction]:
 
 @pytest.mark.parametrize("kind", SHAPES)
 def test_chords_agree_with_points(kind: int, drawn: Shots):
-    """Inside between entry and exit, outside before, after and in between two chords, 64 points anywhere agree too."""
+    """Points of a chord are in the solid, points just before and after are not; 9 points of the segment agree, too."""
     s = drawn.take(drawn.shapes.kind == kind)
     crossings = two = 0
     for i, solid in enumerate(s.shapes.solids()):
@@ -104,7 +104,7 @@ def test_chords_agree_with_points(kind: int, drawn: Shots):
 
 
 def test_points_agree(drawn: Shots):
-    """A surface point has both kinds of points around it, an inner point only inner ones."""
+    """`classify` agrees with `holds`, and neighbours of an inner point, 2^-300 away, are inside."""
     seen: Counter[int] = Counter()
     for i, solid in enumerate(drawn.shapes.solids()):
         x = [Fraction(c) for c in drawn.start[i].tolist()]
@@ -125,7 +125,7 @@ def drawn() -> Shots:
     return sample(sized(2400), seed=22)
 
 
-def test_every_family_meets_what_it_is_for(drawn: Shots):
+def test_every_family_covers_its_purpose(drawn: Shots):
     seen: Counter[tuple[str, str]] = Counter()
     for i, solid in enumerate(drawn.shapes.solids()):
         shape, family = str(drawn.family[i]).split(": ")

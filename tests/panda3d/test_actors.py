@@ -109,13 +109,13 @@ def test_limbs_go_where_the_skin_goes(base, rig, frame):
 
 
 def test_the_model_has_joints_that_are_mirrored_and_scaled(base):
-    """So that the tests above saw both."""
+    """The tests above therefore cover both."""
     sizes = joints_of(panda(base), "modelRoot", "lodRoot").sizes
     assert (sizes < 0.0).any()
     assert np.abs(sizes - 1.0).max() > 0.1
 
 
-def test_an_actor_that_moves_is_hit_where_it_is_and_comes_and_goes(base, rig):
+def test_actors_are_hit_where_they_are_until_removed(base, rig):
     world, actor = cc.HitWorld(), panda(base)
     actors = Actors(world)
     character = actors.add(actor, rig)
@@ -198,7 +198,7 @@ def test_a_rig_for_another_scale_is_refused_with_both_scales(base, rig, factor):
     assert len(world.characters) == 0
 
 
-def test_a_rig_for_the_scale_is_taken_wherever_the_actor_is_and_whatever_it_does(base, rig):
+def test_a_rig_for_the_scale_is_accepted_at_any_place_and_pose(base, rig):
     actor = panda(base)
     actor.setPosHpr(1e3, 3.0, 2.0, 40.0, 20.0, 10.0)
     actor.pose("walk", 7)
@@ -206,7 +206,7 @@ def test_a_rig_for_the_scale_is_taken_wherever_the_actor_is_and_whatever_it_does
     Actors(cc.HitWorld()).add(panda(base, 2.0 * SCALE), rig_of(panda(base, 2.0 * SCALE), coverage=0.9))
 
 
-def test_what_is_no_actor_of_this_rig_is_refused(base, rig):
+def test_actors_not_of_this_rig_are_refused(base, rig):
     world = cc.HitWorld()
     with pytest.raises(TypeError, match=r"expected a direct\.actor\.Actor\.Actor, got NodePath"):
         Actors(world).add(base.loader.loadModel("models/box"), rig)
@@ -260,7 +260,7 @@ def test_actors_are_teleported_one_by_one(base, rig, tetrahedron):
         assert tuple(stays) == jumped[k]
 
 
-def test_what_is_no_world_rig_limb_or_limbs_is_refused(base, rig):
+def test_arguments_of_other_types_are_refused(base, rig):
     with pytest.raises(ValueError, match="world: expected a HitWorld, got NoneType"):
         Actors(None)
     world = cc.HitWorld()

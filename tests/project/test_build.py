@@ -1,4 +1,4 @@
-"""The build of the machine code stops at what it does not know, and makes again what depends on a changed source."""
+"""The build of the machine code refuses unknown types and symbols, and rebuilds what depends on a changed source."""
 
 import os
 import re
@@ -36,7 +36,7 @@ class Cone(NamedTuple):
 
 
 class Bare(NamedTuple):
-    """One that it may not."""
+    """A tuple that a loop may not take: the lengths of `radius` are not declared."""
 
     cone: Cone
     radius: Float64Array
@@ -95,7 +95,7 @@ def test_a_missing_annotation_is_named():
 
 
 def test_all_loops_of_the_package_are_found():
-    """In the text of its files: decorators of loops."""
+    """Compared with the decorators in the text of its files."""
     texts = [path.read_text() for path in (ROOT / "cylcollide").rglob("*.py")]
     marked = sum(len(re.findall(r"^@.*compiled_loop.*$", text, re.MULTILINE)) for text in texts)
     assert len(signatures.declared()) == marked > 60
@@ -130,7 +130,7 @@ define double @loop(double %x) {{
 """
 
 
-def test_functions_that_loops_share_stand_once_in_a_module(tmp_path):
+def test_shared_functions_are_in_a_module_once(tmp_path):
     """Two loops call a long function that is never inlined."""
     (target,) = backend.targets()
     steps = "\n".join(f"  %x{k + 1} = fdiv double {k + 2}.0, %x{k}" for k in range(400))
@@ -147,7 +147,7 @@ def test_functions_that_loops_share_stand_once_in_a_module(tmp_path):
 
 
 def test_a_shared_function_has_a_symbol_of_its_code(monkeypatch: pytest.MonkeyPatch):
-    monkeypatch.setattr(build, "OF_BUILD", [])  # not installed
+    monkeypatch.setattr(build, "BUILD_SOURCES", [])  # not installed
     name = "_ZN10cylcollide7kernels{}B{}B54c8tJTIeFIjxE8UniTupleIdLi3EE"
     symbol = frontend.shared_symbol(name.format("5curve9near_root", "3v21"))
     assert symbol == frontend.shared_symbol(name.format("5curve9near_root", "4v177"))
@@ -169,7 +169,7 @@ def called_by(function: FunctionType, seen: set[FunctionType]) -> set[FunctionTy
 
 
 def test_the_files_of_a_loop_hold_all_that_it_calls():
-    """And numbers that it reads."""
+    """And files of constants that it reads."""
     for name, loop in LOOPS.items():
         files = set(build.files_of(name))
         wanted = {one.__module__ for one in called_by(loop.function, {loop.function})}
@@ -180,7 +180,7 @@ def test_the_files_of_a_loop_hold_all_that_it_calls():
 
 
 def test_an_object_is_made_again_when_a_kernel_changes(tmp_path, monkeypatch: pytest.MonkeyPatch):
-    """By its code: neither dates, comments, docstrings nor other files count."""
+    """Only code counts: no dates, comments, docstrings or other files."""
     for folder in (ROOT / "cylcollide", Path(build.__file__).parent):  # the build is not installed
         shutil.copytree(folder, tmp_path / folder.name, ignore=shutil.ignore_patterns("*.so", "__pycache__"))
     monkeypatch.setattr(build, "ROOT", tmp_path)
@@ -196,7 +196,8 @@ def test_an_object_is_made_again_when_a_kernel_changes(tmp_path, monkeypatch: py
     kernel, other = tmp_path / "cylcollide/kernels/cylinder.py", tmp_path / "cylcollide/world/hit_world.py"
     os.utime(kernel, (1e9, 1e9))
     other.write_text(other.read_text() + "\nMORE = 1\n")
-    kernel.write_text('"""Another docstring."""\n' + kernel.read_text().split('"""', 2)[2] + "\n# more\n")
+    text = kernel.read_text().split('"""', 2)[2]
+    kernel.write_text(f'"""Another docstring."""\n{text}\n# more\n"""A text."""\n')
     assert keys(*names) == first
     kernel.write_text(kernel.read_text() + "\nMORE = 1\n")
     changed = keys(*names)
@@ -208,7 +209,7 @@ def test_an_object_is_made_again_when_a_kernel_changes(tmp_path, monkeypatch: py
     keys()
 
 
-def test_levels_and_platforms_that_there_are_not_are_named():
+def test_unknown_levels_and_platforms_are_named():
     with pytest.raises(ValueError, match=r"expected levels among .*, or all; got fast"):
         backend.targets("x86-64,fast" if machine() == "x86_64" else "fast")
     with pytest.raises(ValueError, match=r"expected a platform among linux-x86_64, .*; got 'amiga'"):

@@ -1,4 +1,4 @@
-"""The command line as a user meets it: a process, its output and its exit status."""
+"""The command line as a process: its output and its exit status."""
 
 import json
 import os
@@ -83,7 +83,7 @@ def test_standard_output_that_is_full_is_one_line(words: list[str], unbuffered: 
     ],
 )
 def test_standard_output_that_is_closed_is_one_line_and_no_finding(words: list[str], unbuffered: str, tmp_path: Path):
-    """Status 1 would say that a bug is found."""
+    """Status 1 would mean that a bug was found."""
     (tmp_path / "case.json").write_text(json.dumps(RECORD))
     reads, writes = os.pipe()
     os.close(reads)
@@ -98,7 +98,7 @@ def test_standard_output_that_is_closed_is_one_line_and_no_finding(words: list[s
 
 @pytest.mark.parametrize("unbuffered", [BUFFERED, UNBUFFERED])
 @pytest.mark.parametrize("name", [None, "info"])
-def test_help_that_nobody_reads_ends_quietly(name: str | None, unbuffered: str):
+def test_help_to_a_closed_pipe_ends_quietly(name: str | None, unbuffered: str):
     reads, writes = os.pipe()
     os.close(reads)
     try:
@@ -121,7 +121,7 @@ def test_a_file_that_cannot_be_finished_is_named_and_the_old_one_stays(tmp_path:
     assert not list(tmp_path.glob(".index*"))
 
 
-def test_the_command_alone_says_what_one_can_do():
+def test_the_command_alone_prints_examples():
     done = run_command()
     assert (done.returncode, done.stderr) == (0, "")
     for name in set(cli.COMMANDS) - {"warm-up"}:
@@ -190,7 +190,7 @@ def test_a_broken_import_of_our_own_is_not_blamed_on_the_extra(monkeypatch):
 
 
 class WrongWorld(cc.HitWorld):
-    """A world that tells the chest as its neighbour."""
+    """A world that reports limb 1, the chest, as limb 2."""
 
     def cast_segments(self, starts, ends, **options):
         hits = super().cast_segments(starts, ends, **options)

@@ -1,4 +1,4 @@
-"""The house is as its pages say: every path and every name that they write exists, and rooms keep their size."""
+"""Paths and names in pages exist, rooms have layers, and files keep their size."""
 
 import ast
 import re
@@ -26,21 +26,21 @@ PAGES = sorted(name for name in files() if name.endswith(".md"))
 CONFIGURATION = [".ci/run", "pyproject.toml"]
 
 PLANNED = "**Planned:**"
-"""How the one line begins that may name what does not exist yet."""
+"""Prefix of the one line that may name things that do not exist yet."""
 
 WRITTEN = {
     *("repro/NN.py", "repro/01.py", "repro/*.py", "repro/", "cases/", "chunks/", "tables/", "tables/*.csv"),
     *("small.py", "lidar.png", "miss.png", "then.png", "docs/contents/*.md"),
     *("families.csv", "causes.csv", "setups.csv", "scoreboard.csv"),
 }  # fmt: skip
-"""What commands write, in the words of pages and messages."""
+"""Files that commands write, as pages and messages name them."""
 
 ELSEWHERE = {
     *("rtcIntersect1", "llvm.fma", "llvm.masked.compressstore", "RayShapeTests", "IntrRay3Cylinder3"),
     *("ruff", "mypy", "timeit", "client.getNumBodies", "EmbreeScene.run", "RaycastingScene.cast_rays", "warp.Bvh"),
     *("hits_from_inside_count", "early_mm_median", "early_mm_99", "early_mm_max"),
 }
-"""Names of tools and other libraries, and columns whose names are put together when they are written."""
+"""Names of tools and other libraries, and columns whose names are composed at run time."""
 
 LONGEST, FILES_AT_THE_TOP, FILES_WITHOUT_LAYERS = 320, 11, 4
 
@@ -58,7 +58,7 @@ def fail_with(places: list[Place]) -> None:
 
 
 def check_paths(paths: list[Place]) -> None:
-    """Fail if any path leads nowhere, or if there was none."""
+    """Fail if a path does not exist, or if there are too few paths."""
     assert len(paths) > 20
     fail_with([p for p in paths if p.word.removeprefix("folder/") not in WRITTEN and not exists(p.word)])
 
@@ -72,7 +72,7 @@ def test_every_path_in_strings_and_comments_exists():
 
 
 def test_scripts_import_what_exists():
-    """Scripts that no test runs go with the package, too."""
+    """Also scripts that no test runs."""
     scripts = [name for name in python_files() if name.startswith(("benchmarks/", "demos/", "docs/"))]
     imported = [node for name in scripts for node in nodes(name) if isinstance(node, ast.ImportFrom)]
     named = {(one.module, alias.name) for one in imported for alias in one.names if one.module.startswith("cylcollide")}
@@ -83,7 +83,7 @@ def test_scripts_import_what_exists():
     assert missing == []
 
 
-def test_every_link_leads_somewhere():
+def test_every_link_has_a_target():
     for page in PAGES:
         for target in re.findall(r"\]\((?!https?:)([^)#]+)", (ROOT / page).read_text()):
             assert ((ROOT / page).parent / target).exists(), (page, target)
@@ -103,7 +103,7 @@ def test_every_name_in_docstrings_exists():
 
 
 def test_a_class_name_means_one_thing():
-    """Only an exact twin (`exact/`) may have the name of what it repeats in integers."""
+    """Only a class of `exact/` may have the name of its float64 counterpart."""
     rooms = {True: Counter(), False: Counter()}
     for name in python_files("cylcollide"):
         classes = (node.name for node in nodes(name) if isinstance(node, ast.ClassDef))
@@ -125,7 +125,7 @@ def test_few_files_stand_at_the_top():
 
 
 def test_only_extension_modules_are_beside_the_package_of_machine_code():
-    """What the build once wrote beside them came into a wheel."""
+    """Files that the build once wrote beside them were packed into a wheel."""
     beside = {path.name for path in (ROOT / "cylcollide" / "machine_code").iterdir() if path.is_file()}
     assert {name for name in beside if not name.endswith((".so", ".pyd"))} == {"__init__.py"}
 

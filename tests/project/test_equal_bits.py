@@ -1,4 +1,4 @@
-"""Answers keep their bits from version to version: one digest for each kind of mixed question.
+"""Results keep their bits from version to version: one digest for each kind of mixed query.
 
 After a change that is meant to change bits, write the digests anew: `python tests/project/test_equal_bits.py`.
 """
@@ -20,7 +20,7 @@ from support.mixed_questions import digests
 
 STORED = HERE / "equal_bits.json"
 SHARES = {"some": 0.04, "all": 1.0}
-"""Of a hundred thousand questions."""
+"""Of 100,000 queries."""
 KINDS = (
     *("cast", "few", "rays", "chords", "occluded", "points", "nearest", "overlap", "thick", "classify", "moved"),
     *("clearance", "doubts", "capsules", "boxes", "swept"),
@@ -28,7 +28,7 @@ KINDS = (
 
 
 def digest_of_each_kind(share: float) -> dict[str, str]:
-    """Return one digest of all columns of all worlds for each kind of question."""
+    """Return one digest of all columns of all worlds for each kind of query."""
     groups = defaultdict(list)
     for name, digest in sorted(digests(share).items()):
         (kind,) = set(name.split(" ")) & set(KINDS)

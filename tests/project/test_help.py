@@ -1,4 +1,4 @@
-"""`help` of every public thing fits a screen: short lines, names of types as a reader knows them, no internals."""
+"""`help` of every public object fits a screen: short lines, plain names of types, no internals."""
 
 import inspect
 import pydoc
@@ -13,7 +13,7 @@ import pytest
 WIDTH, HEIGHT = 100, 50
 INTERNALS = re.compile(
     r"numpy\._typing|<class|object at 0x|Unpack|functools|mappingproxy"
-    r"|typing\.Generic|\b_[a-z]\w*|__\w+__($| = )"  # private names, and special ones of what are no methods
+    r"|typing\.Generic|\b_[a-z]\w*|__\w+__($| = )"  # private names, and special ones except methods
 )
 OF_PYTHON = {
     "EnumType": re.compile(r"__members__$|__str__ = __repr__"),
@@ -66,7 +66,7 @@ def test_help_of_a_function_is_one_screen(thing):
 
 @pytest.mark.parametrize("thing", PUBLIC.values(), ids=PUBLIC.keys())
 def test_docstrings_list_parameters_that_exist(thing):
-    """Whatever follows them without a heading of its own would be listed among them."""
+    """Text after them without a heading of its own would be listed as parameters."""
     documented = [thing, *methods_of(thing).values()] if inspect.isclass(thing) else [thing]
     for one in documented:
         _, _, section = (inspect.getdoc(one) or "").partition("Parameters\n----------\n")
@@ -129,7 +129,7 @@ def written_calls():
 
 @pytest.mark.parametrize(("owner", "path", "arguments"), written_calls())
 def test_signatures_are_those_of_the_contract(owner, path, arguments):
-    """Names, defaults, and which arguments are keywords alone; others may stand in their place without a name."""
+    """Names, defaults, and which arguments are keyword-only or positional."""
     package, names = import_module("cylcollide"), path[1:].split(".")
     owners = [getattr(package, name) for name in OWNERS[owner].split()] if owner in OWNERS else [package]
     thing = reduce(getattr, names, next(one for one in owners if hasattr(one, names[0])))
@@ -143,7 +143,7 @@ def test_signatures_are_those_of_the_contract(owner, path, arguments):
             one = parameters[name]
             try:
                 value = eval(default, {"np": np, **vars(package.Shape)})
-            except NameError:  # of a call with this argument
+            except NameError:  # an argument of this call, no default
                 continue
             assert one.default == value or value is ... or tuple(one.default) == value, argument
             assert (one.kind is one.KEYWORD_ONLY) == by_keyword, argument
@@ -151,5 +151,5 @@ def test_signatures_are_those_of_the_contract(owner, path, arguments):
             assert parameters[names[place]].kind is not inspect.Parameter.KEYWORD_ONLY, argument
 
 
-def test_the_contract_writes_many_calls():
+def test_the_contract_lists_many_calls():
     assert len(written_calls()) > 50

@@ -1,8 +1,8 @@
-"""The guards are guarded: one expression of a copy of the package is changed, and the checks of its room must go red.
+"""Mutation tests: one expression of a copy of the package is changed, and the checks of its module must fail.
 
-What is changed is drawn from the syntax tree, so that nothing here depends on how a source is written: a comparison, a
-sign, an operator, a number, the order of arguments, a name of a face. Kernels are plain Python in these runs, so that a
-changed one needs no compiler. Some changes mean the same (a wider bound, a cheaper path); the others must be seen.
+Changes are drawn from the syntax tree, so that nothing here depends on how a source is written: a comparison, a sign,
+an operator, a number, the order of arguments, a name of a face. Kernels run as plain Python, so that a changed one
+needs no compiler. Some changes are equivalent (a wider bound, a cheaper path); the others must be detected.
 """
 
 import ast
@@ -80,10 +80,10 @@ CHECKS: dict[str, list[str]] = {
     **{f"{name}.py": ["tests/query/test_validate.py"] for name in ("query/loops/inputs", "validate")},
     "shapes.py": ["tests/limbs/test_constructors.py", *SHAPES],
 }
-"""Modules of the package, and the checks that must see what is wrong with them."""
+"""Modules of the package, and the checks that must detect changes of them."""
 
 DRAWN, LEAST = 6, 3
-"""Changes of each module, at most and at least. Half of them must be seen."""
+"""Changes of each module, at most and at least. Half of them must be detected."""
 
 SWAPS: dict[type[ast.AST], type[ast.AST]] = {
     ast.Lt: ast.Gt, ast.LtE: ast.GtE, ast.Gt: ast.Lt, ast.GtE: ast.LtE, ast.Eq: ast.NotEq, ast.NotEq: ast.Eq,
@@ -92,11 +92,11 @@ SWAPS: dict[type[ast.AST], type[ast.AST]] = {
 }  # fmt: skip
 NAMES = {"CAP1": "CAP2", "CAP2": "CAP1", "SIDE": "CAP1", "BORE": "SIDE", "INSIDE": "SIDE", "inf": "0.0"}
 SYMMETRIC = {"dot", "larger", "smaller", "max", "min", "two_sum", "two_product", "dd_add", "dd_multiply"}
-"""Functions whose arguments may change places."""
+"""Functions whose last two arguments may be swapped."""
 
 
 def changes(tree: ast.Module) -> Iterator[tuple[ast.AST, str, object]]:
-    """Yield node, field and another value of each place of a module's functions at which one expression can change."""
+    """Yield node, field and new value of each possible change of one expression in a module's functions."""
     functions = [node for node in ast.walk(tree) if isinstance(node, ast.FunctionDef)]
     for node in {id(x): x for function in functions for part in function.body for x in ast.walk(part)}.values():
         match node:
@@ -149,7 +149,7 @@ def changed(source: str, number: int) -> tuple[str, str]:
 
 
 def drawn(module: str) -> list[tuple[str, str]]:
-    """Return changes of a module, the same each time."""
+    """Return changes of a module, drawn with a fixed seed."""
     source = (ROOT / "cylcollide" / module).read_text()
     count = len(list(changes(ast.parse(source))))
     return [changed(source, number) for number in random.Random(module).sample(range(count), min(count, DRAWN))]
@@ -160,14 +160,14 @@ def drawn(module: str) -> list[tuple[str, str]]:
 @pytest.mark.parametrize(
     "checks", dict.fromkeys(tuple(checks) for checks in (*CHECKS.values(), [LAWS])), ids=lambda checks: checks[-1]
 )
-def test_an_unchanged_copy_is_green(copy: Path, checks: tuple[str, ...]):
+def test_an_unchanged_copy_passes(copy: Path, checks: tuple[str, ...]):
     status, output = run(copy, list(checks))
     assert status == pytest.ExitCode.OK, output[-2000:]
 
 
 @pytest.mark.long
 @pytest.mark.parametrize("module", CHECKS)
-def test_there_is_enough_to_change(module: str):
+def test_enough_changes_are_drawn(module: str):
     texts = [text for text, _ in drawn(module)]
     assert len({ast.unparse(ast.parse((ROOT / "cylcollide" / module).read_text())), *texts}) == len(texts) + 1 > LEAST
 
@@ -175,7 +175,7 @@ def test_there_is_enough_to_change(module: str):
 @pytest.mark.long
 @pytest.mark.timeout(7200)
 @pytest.mark.parametrize("module", CHECKS)
-def test_changes_are_seen(copy: Path, module: str):
+def test_faults_are_found(copy: Path, module: str):
     unseen, all_of_them = [], drawn(module)
     for text, what in all_of_them:
         (copy / "cylcollide" / module).write_text(text)
@@ -188,7 +188,7 @@ def test_changes_are_seen(copy: Path, module: str):
 @pytest.mark.timeout(7200)
 @pytest.mark.parametrize("law", re.findall(r"^def (test_\w+)", (ROOT / LAWS).read_text(), re.MULTILINE))
 def test_a_law_can_fail(copy: Path, law: str):
-    """By an assertion of its own, not by an error in what is changed."""
+    """By an assertion of the law, not by an error in the changed module."""
     for module in LAWFUL:
         source = (ROOT / "cylcollide" / module).read_text()
         for text, _ in drawn(module):

@@ -1,4 +1,4 @@
-"""What the README and the demos show is what happens."""
+"""Snippets of the README and the demos run, with the results that they show."""
 
 import re
 import runpy
@@ -16,7 +16,7 @@ ROOT = Path(__file__).parents[2]
 README = ROOT / "README.md"
 PLAYED_ELSEWHERE = "panda", "panda_in_ursina", "characters", "match", "bots"
 DEMOS = sorted(demo for demo in (ROOT / "demos").glob("*.py") if demo.stem not in PLAYED_ELSEWHERE)
-"""All but those that open a window, which tests/panda3d plays, or need files of other packages; the match is below."""
+"""All but those that open a window (see tests/panda3d) or need files of other packages; the match is below."""
 
 
 def test_readme_snippets_run():
@@ -49,7 +49,7 @@ def test_bullet_demo_shows_a_phantom(capsys):
     assert "a hit where there is none" in capsys.readouterr().out
 
 
-def test_sword_grenade_and_trap_meet_whom_they_should(capsys, monkeypatch, tmp_path):
+def test_sword_grenade_and_trap_hit_their_targets(capsys, monkeypatch, tmp_path):
     monkeypatch.setattr(sys, "argv", ["melee.py", str(tmp_path / "melee.png")])
     runpy.run_path(str(ROOT / "demos" / "melee.py"), run_name="__main__")
     told = capsys.readouterr().out
@@ -79,7 +79,7 @@ def match(monkeypatch):
 
 @contextmanager
 def resident_memory(each: float):
-    """Megabytes of memory that this process has, a number every so many seconds."""
+    """Resident memory of this process in megabytes, a sample every `each` seconds."""
     status, megabytes, is_over = Path("/proc/self/status"), [], threading.Event()
 
     def sample():

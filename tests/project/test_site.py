@@ -1,4 +1,4 @@
-"""The documentation site: its programs run, its reference is complete, its answers are where they should be."""
+"""The documentation site: its programs run, its reference is complete, its links lead to answers."""
 
 import ast
 import inspect
@@ -21,7 +21,7 @@ DOCS = Path(__file__).parents[2] / "docs"
 EXAMPLES = sorted((DOCS / "examples").glob("plot_*.py"))
 START = [*sorted(DOCS.glob("start_*.md")), DOCS / "netcode.md"]
 EXACT = [DOCS / "flight.md", DOCS / "level_geometry.md"]
-"""Whose programs print what stands behind the lines that print, and nothing else."""
+"""Pages whose programs print the comments behind their `print` lines, and nothing else."""
 NO_PAGE = {"__version__", "quaternions", "GROUP", "QuaternionOrder"}
 
 
@@ -37,7 +37,7 @@ def test_programs_of_start_pages_run(page, capsys):
         assert page in START or re.findall(r"^print\(.*  # (.*)$", program, re.MULTILINE) == printed.splitlines()
 
 
-def test_programs_of_pages_import_what_there_is():
+def test_programs_of_pages_import_real_names():
     imports = re.compile(r"^from (cylcollide[\w.]*) import ([\w, ]+)$", re.MULTILINE)
     pages = [*DOCS.glob("*.md"), DOCS.parent / "README.md"]
     found = [(page.name, *one) for page in pages for one in imports.findall(page.read_text())]
@@ -90,7 +90,7 @@ LICENCES = {
 
 
 def test_licences_of_all_packages_are_listed():
-    """Each in its row; of those that are installed, as they say themselves."""
+    """Licences of installed packages are those of their metadata."""
     rows = re.findall(r"^\| (.+) \| (.+) \|$", (DOCS / "about.md").read_text(), re.MULTILINE)[1:]
     listed = {
         package: licence
@@ -147,7 +147,7 @@ def referenced() -> list[type]:
 
 
 def set_by_methods(kind: type) -> tuple[set[str], set[str]]:
-    """Public attributes that methods of a class set; those of them that a text beneath describes."""
+    """Public attributes that methods of a class set, and those with a docstring beneath."""
     names, described = set(), set()
     for node in ast.walk(ast.parse(textwrap.dedent(inspect.getsource(kind)))):
         if isinstance(node, ast.Call) and ast.unparse(node.func) in ("vars(self).update", "self._set_columns"):
@@ -178,7 +178,7 @@ def hidden_names(kind: type) -> set[str]:
 
 
 def test_every_public_attribute_is_in_the_reference():
-    """The reference leaves no public name of a class out; what has none in it is private."""
+    """The reference excludes no public name of a class; names that it does not contain are private."""
     pages = "\n".join(page.read_text() for page in (DOCS / "reference").glob("*.rst"))
     left_out = re.findall(r":exclude-members: (.+)", pages)
     assert left_out
@@ -190,7 +190,7 @@ def test_every_public_attribute_is_in_the_reference():
 
 
 def names_of_the_contract() -> set[str]:
-    """Names in the code of the pages that say what stays."""
+    """Names in the code of the pages that define the public interface."""
     names = set()
     for page in ("design", "adding_an_engine", "bullet", "characters"):
         text = (DOCS / f"{page}.md").read_text().partition("\n## 5.")[0]
@@ -202,7 +202,7 @@ def names_of_the_contract() -> set[str]:
 
 
 def test_every_public_attribute_is_in_the_contract():
-    """Of classes that do something; records and enumerations are what they hold."""
+    """Except those of records and enumerations."""
     named, seen, strange = names_of_the_contract(), 0, {}
     for kind in referenced():
         if is_dataclass(kind) or issubclass(kind, tuple | int) or getattr(kind, "_is_protocol", False):

@@ -1,4 +1,4 @@
-"""The soak: whatever a wrong answer is wrong in is counted and kept as a case, and nothing finished is lost."""
+"""The soak: a fault in any field is counted and saved as a case, and finished chunks are not lost."""
 
 import json
 from collections.abc import Callable
@@ -18,7 +18,7 @@ FIELDS = ("hit", "limb", "face", "started_inside", "fraction", "position", "_res
 
 
 def farther(hits: Any, i: int, s: Shots) -> None:
-    """By eight ulp of the largest coordinate."""
+    """Move a hit by 8 ulp of the largest coordinate."""
     step = s.end[i] - s.start[i] if s.limit is None else s.end[i]
     largest = np.abs([s.start[i], s.start[i] + step, s.shapes.p1[i], s.shapes.p2[i]]).max()
     hits.fraction[i] += 8 * np.spacing(largest) / np.abs(step).max()
@@ -59,7 +59,7 @@ ROW_BY_ROW, AT_THE_LIMIT, CROWD, RAYS_AT_A_CROWD = (0, 0), (10, 1), (6, 0), (1, 
 )
 @pytest.mark.parametrize("fault", FAULTS)
 def test_a_fault_is_found(fault: str, which: tuple[int, int], monkeypatch: pytest.MonkeyPatch):
-    """In the rays that the oracle decides, and in those that only rationals do."""
+    """Among rays that the compiled oracle decides, and among those that need rational arithmetic."""
     batch, asked, wrong = batch_of(*which, 150), judge.ask, set[int]()
 
     def faulty(batch: Batch, inside: str) -> judge.Answers:
@@ -99,8 +99,8 @@ def test_a_fault_among_the_limbs_behind_is_found(name: str, monkeypatch: pytest.
 @pytest.mark.long
 @pytest.mark.ci_long
 @pytest.mark.parametrize(("chunk", "row"), [(0, 5), (6, 3), (10, 8)])
-def test_a_case_is_asked_again(chunk: int, row: int, tmp_path: Path, monkeypatch: pytest.MonkeyPatch):
-    """With the same numbers, among the same limbs, in as many rays."""
+def test_a_case_is_replayed(chunk: int, row: int, tmp_path: Path, monkeypatch: pytest.MonkeyPatch):
+    """With the same numbers and limbs, in a batch of the same size."""
     number = 1 if chunk == 0 else 0
     batch, inside = list(batches(3, chunk))[number]
     written = {"inside": inside, **tally._written(batch, row)}
@@ -121,7 +121,7 @@ def part(chunk: int, **numbers: float) -> tally.Part:
     return tally.Part(chunk, {"row by row; box: aimed": {"pairs": 5.0, "wrong": 0.0, "fraction_ulps": 1.0, **numbers}})
 
 
-def test_what_is_finished_is_kept_whatever_its_order(tmp_path: Path):
+def test_finished_chunks_are_kept_in_any_order(tmp_path: Path):
     one = tally.Tally(tmp_path, 7, "1.0")
     for chunk in (2, 0, 5):
         one.add(part(chunk, fraction_ulps=float(chunk)))

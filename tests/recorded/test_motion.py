@@ -1,4 +1,4 @@
-"""Bounds of how far limbs get between two ticks."""
+"""Bounds of the motion of limbs between two ticks."""
 
 import numpy as np
 import pytest
@@ -32,7 +32,7 @@ def corners(history: cc.PoseHistory, tick: int, alpha: float) -> np.ndarray:
 
 
 def bound_of(found: Motion, share: float) -> np.ndarray:
-    """How far limbs get in a share of a tick."""
+    """Bound of the motion of each limb in a share of a tick."""
     return (found.straight * share + np.minimum(found.turning * share, found.most_turning)) * MARGIN
 
 
@@ -40,7 +40,7 @@ def bound_of(found: Motion, share: float) -> np.ndarray:
 @pytest.mark.parametrize("plain", [False, True], ids=["loop", "plain"])
 @pytest.mark.parametrize("interpolate", ["bones", "ends"])
 @pytest.mark.parametrize("limb", LIMBS)
-def test_no_limb_gets_farther_than_its_bound(monkeypatch, plain: bool, interpolate: str, limb: str):
+def test_no_limb_exceeds_its_bound(monkeypatch, plain: bool, interpolate: str, limb: str):
     """Boxes of 40 limbs that move and turn, at any two moments; the bounds are at most twice as large as needed."""
     if plain:
         monkeypatch.setattr(motions, "fill_motions", interpreted(motions.fill_motions))
@@ -67,7 +67,7 @@ def test_no_limb_gets_farther_than_its_bound(monkeypatch, plain: bool, interpola
 
 @pytest.mark.coverage
 @pytest.mark.parametrize("interpolate", ["bones", "ends"])
-def test_what_stays_or_jumps_does_not_move(interpolate: str):
+def test_limbs_that_jump_do_not_move(interpolate: str):
     """Characters that jump or leave, and everything at the last tick."""
     history = recorded_world(interpolate, 1).history
     first, last = motion(history._ring, 0), motion(history._ring, len(history.ticks) - 1)

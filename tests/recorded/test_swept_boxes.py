@@ -36,7 +36,7 @@ def history_of(monkeypatch: pytest.MonkeyPatch, plain: bool, interpolate: str, s
 @pytest.mark.parametrize("plain", [False, True], ids=["loop", "plain"])
 @pytest.mark.parametrize("interpolate", ["bones", "ends"])
 def test_limbs_are_in_their_boxes(monkeypatch: pytest.MonkeyPatch, plain: bool, interpolate: str):
-    """At many moments, by their bones and by straight ends; and no box is much larger than what it holds."""
+    """At many times, with ends from bones and with straight ends; no box is larger than needed by 1 m."""
     for seed in range(1, 4):
         history = history_of(monkeypatch, plain, interpolate, seed)
         low, high = boxes_of(history._ring.ticks[0].tree)
@@ -56,7 +56,7 @@ def test_limbs_are_in_their_boxes(monkeypatch: pytest.MonkeyPatch, plain: bool, 
 
 
 def test_a_world_that_stands_still_has_the_boxes_of_its_limbs():
-    """Walls as well as people: boxes between two ticks are larger than the world's own by roundings alone."""
+    """For walls and people, boxes between two ticks exceed the world's own by rounding only."""
     rig, walls = cc.Rig.humanoid(), cc.Limbs.cylinders([[0, 0, 0]] * 3, [[3, 0, 1], [0, 3, 1], [0, 1, 3]], 0.5)
     for interpolate in ("bones", "ends"):
         world = cc.HitWorld(walls)
@@ -72,8 +72,8 @@ def test_a_world_that_stands_still_has_the_boxes_of_its_limbs():
 
 
 @pytest.mark.machine_code
-def test_the_tree_of_another_state_is_read_where_its_limbs_are():
-    """Somebody goes and somebody comes, and the tree is built anew: rows, slots and frames are others at each tick."""
+def test_limbs_are_in_boxes_of_trees_that_are_rebuilt():
+    """Characters despawn and spawn, and the tree is rebuilt: rows, slots and frames differ between ticks."""
     rig, rng, world = cc.Rig.humanoid(), np.random.default_rng(4), cc.HitWorld()
     ids, history = world.spawn(rig, 12), cc.PoseHistory(world, 16)
     for tick in range(12):
@@ -107,7 +107,7 @@ FLAT = cc.Limbs.concat(
 @pytest.mark.parametrize("interpolate", ["bones", "ends"])
 @pytest.mark.parametrize("angle", [5.0, 60.0, 90.0, 150.0])
 def test_flat_limbs_that_turn_about_their_middle(angle: float, interpolate: str):
-    """Half-way their rims are where they are at neither tick, by up to their radius."""
+    """Halfway their rims reach beyond the boxes of both ticks, by up to their radius."""
     rig = one_bone_rig(FLAT)
     world = cc.HitWorld()
     ids, history = world.spawn(rig), cc.PoseHistory(world, interpolate=interpolate)
@@ -138,8 +138,8 @@ def turning(angle: float) -> cc.PoseHistory:
 
 @pytest.mark.parametrize("angle", [1.0, 20.0, 90.0, 179.0])
 def test_the_bound_on_arcs_is_sharp(angle: float):
-    """Half way, a point is ρ (1 - cos ½θ) from the straight way between its ends: no moment exceeds it, and the box
-    around a turn is no larger."""
+    """Halfway, a point is ρ (1 - cos ½θ) off the straight line between its ends, which is the maximum; the box around
+    a turn is no larger."""
     history = turning(angle)
     bound = 2.0 * (1.0 - np.cos(np.radians(angle) / 2))
     first, last = history.limbs_at(0.0).p1[0], history.limbs_at(1.0).p1[0]

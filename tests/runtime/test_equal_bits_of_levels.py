@@ -1,6 +1,6 @@
-"""Every level of machine code gives the same bits, and so does plain Python: digests of fixed questions.
+"""Every level of machine code and plain Python give the same bits: digests of fixed queries.
 
-A process answers them by the level in use: `python tests/runtime/test_equal_bits_of_levels.py SIZE`.
+A process evaluates them with the level in use: `python tests/runtime/test_equal_bits_of_levels.py SIZE`.
 """
 
 import json
@@ -35,12 +35,12 @@ POLICIES = (
     cc.Policy.penetration({1: 0.5}, default=1.0),
 )
 SIZES = {"small": (0.004, 48), "large": (0.015, 600)}
-"""Share of the mixed questions, and how many about the past."""
+"""Share of the mixed queries, and number of queries about the past."""
 MACHINE_CODE = [level for level in levels.installed() if levels.module_of(level).supported()]
 
 
 def of_the_past(n: int) -> Iterator[Answered]:
-    """What is answered about recorded ticks, about bullets that fly, and about shots that are judged."""
+    """Results about recorded ticks, flying bullets and judged shots."""
     rng = np.random.default_rng(4)
     for interpolate in ("bones", "ends"):
         history = recorded_world(interpolate).history
@@ -90,7 +90,7 @@ def answered(size: str) -> dict[str, str]:
 
 @cache
 def answers_of(level: str, size: str) -> dict[str, str]:
-    """What a fresh process answers."""
+    """Digests of a fresh process with this level."""
     done = subprocess.run(
         [sys.executable, __file__, size], env=environment(CYLCOLLIDE_LEVEL=level), capture_output=True, check=False
     )

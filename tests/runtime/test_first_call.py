@@ -1,6 +1,6 @@
-"""In a fresh process the second call is as fast as the tenth: there is no number of limbs or rays that has to wait.
+"""In a fresh process the second call is as fast as the tenth, for any number of limbs and rays.
 
-Once few limbs with many rays stayed in plain Python, some thousand times slower, for ever.
+An earlier version kept few limbs with many rays in plain Python, some thousand times slower.
 """
 
 import json
@@ -61,14 +61,14 @@ print(json.dumps(found))
 
 
 def ten_of_each(measure: str) -> dict[str, list[Any]]:
-    """What ten calls of each question take, in a fresh process."""
+    """Measures of ten calls of each query, in a fresh process."""
     found: dict[str, list[Any]] = json.loads(printed_by("-c", ASK, measure, env=environment(), timeout=300))
     assert len(found) == 42
     return found
 
 
 def test_the_second_call_is_as_fast_as_the_tenth():
-    """In processor time, but for 20 ms of pages touched first. And the tenth has a rate that plain Python never has."""
+    """In processor time, plus 20 ms for pages touched first; rates are above those of plain Python."""
     found = ten_of_each("seconds")
     slow = {name: times for name, times in found.items() if times[1] > 5.0 * sorted(times[2:])[4] + 0.02}
     assert not slow
@@ -77,8 +77,8 @@ def test_the_second_call_is_as_fast_as_the_tenth():
     assert min(rates.values()) > 50_000, rates
 
 
-def test_the_second_call_does_what_the_tenth_does():
-    """Function by function, but for moves: the first two make a buffer each, and a thread may build a new tree."""
+def test_the_second_call_runs_the_same_functions():
+    """Equal counts of each function, except in moves: the first two make buffers, and a thread may build a tree."""
     for name, counts in ten_of_each("calls").items():
         assert sum(counts[9].values()) > 10, name
         assert counts[1] == counts[9] or name.startswith("moved"), name

@@ -23,7 +23,7 @@ def test_no_destructor_runs_python():
 
 
 def test_no_structured_entries_are_compared():
-    """Numpy discards what is raised while it looks for their common type: rows go through `distinct_rows`."""
+    """Numpy discards exceptions while it determines their common type: rows go through `distinct_rows`."""
     for path in (ROOT / "cylcollide").rglob("*.py"):
         assert not re.search(r"\bunique\([^\n]*axis", path.read_text()), path
 
@@ -31,8 +31,8 @@ def test_no_structured_entries_are_compared():
 @pytest.mark.skipif(not hasattr(enum.EnumMeta, "__getattr__"), reason="enumerations that look names up in Python")
 @pytest.mark.parametrize("kinds", [OF_WORLD, MIRROR_KINDS, PAST_KINDS], ids=["world", "mirror", "past"])
 def test_no_enumeration_reaches_numpy(kinds: Sequence[str]):
-    """Numpy looks for __array_ufunc__ and the like in Python code of the enumeration's class, and discards all errors
-    of that: an interrupt that falls into it is lost.
+    """Numpy looks up __array_ufunc__ and the like, which runs Python code of the enumeration's class, and discards
+    all its errors: an interrupt in that code is lost.
     """
     script = STORM.format(tests=str(ROOT / "tests"), past_kinds=PAST_KINDS).partition("want = answer()")[0] + LOOKUPS
     assert printed_by("-c", script, ",".join(kinds), 1).splitlines() == [f"{kind}: []" for kind in kinds]

@@ -1,4 +1,4 @@
-"""Which machine code is used: the best level that there is, or the one that is asked for, else plain Python."""
+"""Which machine code is used: the best level, or the requested one, else plain Python."""
 
 import json
 import os
@@ -19,7 +19,7 @@ needs_machine_code = pytest.mark.skipif(not HAS, reason="about machine code")
 one_warning = pytest.mark.filterwarnings("always")
 
 
-def test_the_level_in_use_is_told():
+def test_info_has_the_used_level():
     info = cc.info()
     assert (info.level, info.reason) == levels.CHOICE[:2]
     assert info.installed == tuple(levels.installed())
@@ -45,7 +45,7 @@ def test_an_unknown_word_is_refused():
 
 @needs_machine_code
 def test_a_level_that_the_processor_lacks_is_refused(monkeypatch: pytest.MonkeyPatch):
-    """The message names it, and what the processor has. Otherwise the next one is taken."""
+    """The message names it and the supported levels. Without a request the next level is used."""
     monkeypatch.setattr(levels.module_of(HAS[0]), "supported", lambda: False)
     rest = HAS[1:] or ["plain"]
     with pytest.raises(ImportError, match=rf"{HAS[0]}, which this processor lacks; it has {', '.join(rest)}:"):
@@ -105,7 +105,7 @@ print(json.dumps([cc.info().level, hits.fraction.tolist(), sorted({name.partitio
 
 
 def ask(root: Path, script: str = ASK, **how) -> tuple[list, list[str]]:
-    """Ask the package that lies in a folder; the answer, and the lines of its warnings."""
+    """Run a script with the package below `root`; return its result, and the lines of its warnings."""
     how.setdefault("env", environment(root))
     done = run_python("-W", "always", "-c", script, **how)
     assert done.returncode == 0, done.stderr
@@ -119,7 +119,7 @@ def copy(tmp_path: Path) -> Path:
     return tmp_path / "copy"
 
 
-def test_a_package_without_machine_code_answers(copy: Path):
+def test_a_package_without_machine_code_works(copy: Path):
     for path in (copy / PACKAGE.name / "machine_code").glob("x86*"):
         path.unlink()
     (level, fraction, _), warned = ask(copy, cwd=copy)
@@ -131,7 +131,7 @@ def test_a_package_without_machine_code_answers(copy: Path):
 @needs_machine_code
 @pytest.mark.skipif(not getattr(levels.MACHINE_CODE, "sources", ""), reason="about editable installations")
 def test_stale_machine_code_is_not_used(copy: Path):
-    """What counts is the content of files: not their dates, and not files that no loop is made of."""
+    """It is stale if a source of a loop has other content; dates and other files do not count."""
     kernel, other = (copy / PACKAGE.name / name for name in ("kernels/cylinder.py", "cli.py"))
     os.utime(kernel, (1e9, 1e9))
     other.write_text(other.read_text() + "\n# more\n")
@@ -181,6 +181,6 @@ def test_nothing_is_needed_but_numpy(tmp_path: Path):
     assert list(nowhere.iterdir()) == []
 
 
-def test_warm_up_says_that_it_does_nothing():
+def test_warm_up_does_nothing_but_warn():
     with pytest.warns(FutureWarning, match="warm_up does nothing"):
         cc.warm_up()

@@ -62,7 +62,7 @@ def spoiled(argument: Any) -> Iterator[Any]:
             beside = np.zeros(argument.nbytes + 1, np.uint8)[1:].view(argument.dtype)
             yield beside.reshape(argument.shape)
         strided = np.repeat(argument, 4, axis=-1)[..., ::4]
-        if not strided.flags.c_contiguous:  # as one row of one item is
+        if not strided.flags.c_contiguous:  # a single item is contiguous
             yield strided
     else:
         yield "1"

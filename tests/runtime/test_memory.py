@@ -15,8 +15,8 @@ from cylcollide.constants import MOST_KEPT
 from cylcollide.runtime import memory
 
 
-def test_no_more_is_kept_than_there_may_be():
-    """What a query of millions needed once goes back to the system."""
+def test_the_pool_keeps_at_most_its_limit():
+    """Buffers of a query of millions are returned to the system."""
     loans = [memory.acquire(MOST_KEPT // 3) for _ in range(4)]
     few = [memory.acquire(1 << 18) for _ in range(20)]
     del loans, few
@@ -25,7 +25,7 @@ def test_no_more_is_kept_than_there_may_be():
 
 
 def test_memory_is_lent_again_once_no_slice_is_held():
-    """Not before: the numbers of somebody's answer would change."""
+    """Not before: results that use the buffer would change."""
     first = memory.rows((1 << 15,))
     first[:] = 7.0
     held, address = first[5::3], first.__array_interface__["data"][0]
@@ -40,7 +40,7 @@ def test_memory_is_lent_again_once_no_slice_is_held():
     assert np.unique([array.__array_interface__["data"][0] for array in again]).size == 64
 
 
-def test_a_lease_lasts_as_long_as_the_last_array_of_it():
+def test_a_loan_ends_with_its_last_array():
     lender = memory.Lender(1 << 10)
     held = memoryview(np.ndarray((4, 8), np.float64, lender.lend(), 64)[1:][1:, ::2].T)
     assert not lender.is_free
@@ -60,7 +60,7 @@ def test_a_lease_lasts_as_long_as_the_last_array_of_it():
     assert lender.is_free
 
 
-def test_what_is_lent_read_only_stays_so():
+def test_read_only_loans_stay_read_only():
     lent = memory.Lender(64, is_read_only=True).lend()
     assert not lent.flags.writeable
     with pytest.raises(ValueError, match="WRITEABLE"):
@@ -80,8 +80,8 @@ def test_threads_never_share_a_buffer_of_the_pool():
         list(threads.map(work, range(4)))
 
 
-def test_what_is_held_until_the_end_goes_in_silence():
-    """By then the names of modules are gone, and what a destructor says of that cannot be caught."""
+def test_buffers_held_at_exit_print_nothing():
+    """By then modules are torn down, and an error in a destructor is printed and cannot be caught."""
     script = "import numpy; from cylcollide.runtime import memory; numpy.held = memory, memory.rows((1 << 15,))"
     printed_by("-c", script)
 
@@ -181,8 +181,8 @@ print(4 * count, before, resident(), things, objects())
     ("warm", "count"),
     [(5_000, 5_000), pytest.param(20_000, 2_500_000, marks=[pytest.mark.long, pytest.mark.timeout(7200)])],
 )
-def test_calls_leave_nothing(warm: int, count: int):
-    """Ten million of them as little as forty thousand: an object of 100 bytes each would be a gigabyte."""
+def test_calls_leak_nothing(warm: int, count: int):
+    """Not even 10 million calls: 100 bytes per call would be 1 GB."""
     script = CALLS.format(tests=str(Path(__file__).parents[1]))
     run = run_python("-c", script, warm, count)
     assert run.returncode == 0, run.stderr
@@ -193,8 +193,8 @@ def test_calls_leave_nothing(warm: int, count: int):
 
 
 @pytest.mark.parametrize("limbs", [1, 40])
-def test_a_column_that_is_kept_keeps_no_rays(limbs: int):
-    """Who keeps the limbs of many hits keeps columns of hits, a third of what the query needed."""
+def test_a_kept_column_keeps_no_rays(limbs: int):
+    """A column of hits keeps the other columns of hits alive, a third of the query's memory."""
     n = 100_000
     world = cc.HitWorld(cc.Limbs.spheres(np.arange(3.0 * limbs).reshape(-1, 3), 0.5))
     starts = np.random.default_rng(limbs).normal(size=(n, 3))
@@ -205,7 +205,7 @@ def test_a_column_that_is_kept_keeps_no_rays(limbs: int):
 
 
 def memory_behind(array: np.ndarray) -> int:
-    """Bytes of the memory that an array keeps."""
+    """Bytes of the buffer that an array keeps alive."""
     kept = array
     while (base := kept.obj if isinstance(kept, memoryview) else kept.base) is not None:
         kept = base

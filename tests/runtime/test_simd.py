@@ -1,4 +1,4 @@
-"""Eight lanes do what eight single numbers do, bit for bit, compiled and interpreted, on every kind of processor."""
+"""Operations on eight lanes have the bits of scalar ones, compiled and interpreted, on every kind of processor."""
 
 import inspect
 import os
@@ -50,14 +50,14 @@ def test_lanes_single_numbers_and_numpy_agree_on_float32():
     columns = triples(FLOAT32_EDGES)
     want = by_numpy(*columns)
     side, single = (results_of(function, columns, len(want)) for function in (eight, one))
-    rows = [k for k in range(len(want)) if k != FUSED]  # of that, numpy here knows the rounding of float64 only
+    rows = [k for k in range(len(want)) if k != FUSED]  # numpy rounds this one in float64 here
     assert same(side[rows], want[rows])
     assert same(single[rows], want[rows])
     assert not IS_COMPILED or same(side[FUSED], single[FUSED])
     assert np.allclose(side[FUSED], want[FUSED], rtol=1e-7, atol=1e-44, equal_nan=True)
 
 
-def test_a_number_beside_eight_counts_for_eight():
+def test_scalars_beside_lanes_are_broadcast():
     a = np.ascontiguousarray(triples(EDGES)[0])
     want = literals_by_numpy(a)
     for function in (
@@ -70,7 +70,7 @@ def test_a_number_beside_eight_counts_for_eight():
 
 
 def test_fused_multiply_add_rounds_once():
-    """As plain Python, on products that cancel, overflow and vanish."""
+    """Also as plain Python, on products that cancel, overflow and vanish."""
     cases = [
         (0.1, 10.0, -1.0, 2.0**-54),
         (1 + 2.0**-52, 1 - 2.0**-53, -1.0, 2.0**-53 - 2.0**-105),
@@ -95,7 +95,7 @@ def test_fused_multiply_add_rounds_once():
 
 @as_machine_code
 def chosen(truths, limits, out):
-    """One truth between eights and between numbers, eight truths between numbers, and `logical_not` of one."""
+    """One condition with lanes and with scalars, eight conditions with scalars, and `logical_not` of one."""
     for k in range(truths.size):
         store(out, k * 4 * LANES, select(truths[k], load(limits, 0), 5.0))
         store(out, k * 4 * LANES + LANES, select(logical_not(truths[k]), load(limits, 0), load(limits, LANES)))
@@ -104,7 +104,7 @@ def chosen(truths, limits, out):
 
 
 @pytest.mark.parametrize("way", [lambda f: f, interpreted])
-def test_one_truth_chooses_between_eights(way):
+def test_one_condition_selects_all_lanes(way):
     truths, limits, out = np.array([True, False]), np.arange(16.0), np.zeros((2, 4, LANES))
     way(chosen)(truths, limits, out)
     small = [1.0] * 4 + [2.0] * 4
@@ -112,7 +112,7 @@ def test_one_truth_chooses_between_eights(way):
     assert same(out[1], [[5.0] * 8, limits[:8], [3.0] * 8, small])
 
 
-# On lesser processors.
+# On processors with fewer instructions.
 
 OPERATIONS = """
 import sys
@@ -126,7 +126,7 @@ np.save(sys.argv[1], simd_operations.results_of(simd_operations.eight, columns, 
 
 
 def lesser(processor):
-    """Environment in which numba compiles for a lesser processor than this one."""
+    """Environment in which numba compiles for a processor with fewer instructions than this one."""
     binding = pytest.importorskip("llvmlite.binding")
     if processor == "generic":
         return {"NUMBA_CPU_NAME": "generic"}
@@ -148,9 +148,9 @@ def run(script, environment, *arguments):
 @pytest.mark.skipif(not IS_COMPILED, reason="about machine code")
 @pytest.mark.parametrize("processor", ["generic", "no AVX-512"])
 def test_operations_are_bit_equal_on_lesser_processors(tmp_path, processor):
-    """Four vectors of SSE2 without a fused multiply-add, or two of AVX, give what this processor gives.
+    """Four SSE2 vectors without fused multiply-add, or two AVX vectors, give the bits of this processor.
 
-    Without an instruction that packs, the places behind a list once held what lay in memory, and were read as rows.
+    Without a packing instruction, an earlier version left uninitialised entries behind a list and read them as rows.
     """
     run(OPERATIONS, lesser(processor), tmp_path / "results.npy")
     columns = triples(EDGES)

@@ -1,4 +1,4 @@
-"""Lanes from and to memory, one by one, and as bits: compiled and interpreted."""
+"""Loads, stores, single lanes and bit masks: compiled and interpreted."""
 
 from math import inf, nan
 
@@ -45,7 +45,7 @@ def read(array, rows, first, stride, column, out):
 def test_loads_from_any_offset_and_of_rows_that_repeat(way, kind, row_kind):
     rng = np.random.default_rng(2)
     array = rng.normal(size=660).astype(kind)
-    for first in range(20):  # most of them are aligned to nothing
+    for first in range(20):  # most are unaligned
         for stride, column in ((11, 0), (11, 2), (12, 4), (15, 7)):
             rows = rng.integers(0, 5, 40).astype(row_kind)
             out = np.zeros((13, LANES), kind)
@@ -111,7 +111,7 @@ def test_store_rows_turns_columns_and_leaves_the_rest_alone(way, kind):
 
 @as_machine_code
 def taken_apart(numbers, short, out, found):
-    """Of eight numbers: those spread, lanes, and bits."""
+    """Broadcasts, single lanes and bit masks of eight numbers."""
     for k in range(LANES):
         out[0, k] = lane(load(numbers, 0), k)
         store(out, LANES * (1 + k), broadcast(numbers[k]))
@@ -159,7 +159,7 @@ def least(array):
 
 @pytest.mark.parametrize("way", [lambda f: f, interpreted])
 @pytest.mark.parametrize("kind", [np.float64, np.float32])
-def test_the_first_of_the_least_of_eight(way, kind):
+def test_first_least_is_the_first_index(way, kind):
     rng = np.random.default_rng(4)
     for _ in range(200):
         numbers = rng.choice([-np.inf, -2.0, -0.0, 0.0, 1.0, np.inf], LANES).astype(kind)

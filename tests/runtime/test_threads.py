@@ -1,4 +1,4 @@
-"""Shares of a query among threads: none too small, none lost when things end, and questions within questions."""
+"""Shares of a query among threads: least size, errors, interrupts, exit of Python, and nested queries."""
 
 import _thread
 import signal
@@ -19,7 +19,7 @@ from support.machine_code import replace_loop
 from support.package import printed_by, run_python
 
 import cylcollide as cc
-from cylcollide.constants import RAYS_SHARED, SMALLEST_STREAM
+from cylcollide.constants import RAYS_PER_THREAD, SMALLEST_STREAM
 from cylcollide.process import threads
 from cylcollide.process.tasks import Task
 from cylcollide.process.threads import in_chunks
@@ -28,18 +28,18 @@ from cylcollide.runtime.simd import LANES
 
 
 @pytest.mark.parametrize("threads", [1, 2, 3, 50, 100_000])
-def test_however_many_threads_a_share_is_worth_a_stream(threads: int):
-    """Less than eight rays would be written beyond their ends."""
-    n = RAYS_SHARED + 77
+def test_shares_are_at_least_one_stream_long(threads: int):
+    """Shares of less than eight rays would be written beyond their ends."""
+    n = RAYS_PER_THREAD + 77
     shares = in_chunks(n, threads, lambda begin, end: (begin, end))
     assert min(end - begin for begin, end in shares) >= SMALLEST_STREAM >= LANES
     assert [begin for begin, _ in shares] == [0, *(end for _, end in shares[:-1])]
     assert shares[-1][1] == n
 
 
-def test_an_error_waits_for_all_who_have_begun():
-    """They read the caller's arrays. Whoever fails first, one goes on."""
-    active, n = set[int](), 3 * RAYS_SHARED
+def test_an_error_is_raised_after_all_tasks():
+    """Running tasks read the caller's arrays, so the first error is raised when the last task has ended."""
+    active, n = set[int](), 3 * RAYS_PER_THREAD
 
     def task(begin: int, end: int) -> None:
         active.add(begin)
@@ -58,12 +58,12 @@ def test_an_error_waits_for_all_who_have_begun():
 
 
 class Interrupted(BaseException):
-    """What a handler of a signal raises."""
+    """Raised by the handler of a signal."""
 
 
 def test_an_exception_at_any_moment_leaves_no_helper_at_work():
-    """Python runs handlers of signals where a function begins, and after each call: where it calls a profiler, too."""
-    main, active, n = threading.get_ident(), set[int](), 3 * RAYS_SHARED
+    """Python runs signal handlers where a function begins and after each call, where it also calls a profiler."""
+    main, active, n = threading.get_ident(), set[int](), 3 * RAYS_PER_THREAD
 
     def task(begin: int, end: int) -> int:
         if threading.get_ident() == main:
@@ -122,7 +122,7 @@ def test_an_interrupt_of_the_wait_for_helpers_does_not_end_it():
     before = signal.signal(signal.SIGALRM, interrupt)
     try:
         with pytest.raises(Interrupted):
-            in_chunks(3 * RAYS_SHARED, 3, task)
+            in_chunks(3 * RAYS_PER_THREAD, 3, task)
     finally:
         signal.setitimer(signal.ITIMER_REAL, 0)
         signal.signal(signal.SIGALRM, before)
@@ -131,20 +131,20 @@ def test_an_interrupt_of_the_wait_for_helpers_does_not_end_it():
     assert interrupts[0]
 
 
-def test_without_more_threads_who_asks_does_it_all(monkeypatch: pytest.MonkeyPatch):
-    """There may be as many threads as the system allows, or Python may be ending."""
+def test_without_helpers_the_caller_does_all_work(monkeypatch: pytest.MonkeyPatch):
+    """The system's limit of threads may be reached, or Python may be exiting."""
 
     def refused(*_: object) -> None:
         raise RuntimeError("can't start new thread")
 
     monkeypatch.setattr(_thread, "start_new_thread", refused)
     monkeypatch.setattr(threads, "helpers", threads.Helpers())
-    n = 5 * RAYS_SHARED
+    n = 5 * RAYS_PER_THREAD
     assert sum(in_chunks(n, 7, lambda begin, end: end - begin)) == n
 
 
-def test_a_thread_that_keeps_its_work_keeps_nothing_of_the_callers(monkeypatch: pytest.MonkeyPatch):
-    """A helper forgets its work a little after the caller has been told that it has ended."""
+def test_a_helper_that_keeps_its_work_keeps_no_array_of_the_caller(monkeypatch: pytest.MonkeyPatch):
+    """A helper releases its work shortly after it has notified the caller of the end."""
     kept, lend, array = [], threads.helpers.lend, np.zeros(3)
 
     def keeping(functions):
@@ -153,7 +153,7 @@ def test_a_thread_that_keeps_its_work_keeps_nothing_of_the_callers(monkeypatch: 
 
     monkeypatch.setattr(threads.helpers, "lend", keeping)
     alive = weakref.ref(array)
-    in_chunks(5 * RAYS_SHARED, 3, lambda begin, end, array=array: array.sum() + end - begin)
+    in_chunks(5 * RAYS_PER_THREAD, 3, lambda begin, end, array=array: array.sum() + end - begin)
     del array
     assert len(kept) == 2
     assert alive() is None
@@ -178,13 +178,13 @@ threading.Thread(target=serve).start()
 
 @pytest.mark.skipif(not IS_COMPILED, reason="13,000 rays take minutes")
 def test_a_server_goes_on_when_the_main_thread_has_ended():
-    """Python hands out no more work to pools by then."""
+    """By then Python's thread pools accept no more work."""
     assert run_python("-c", SERVER).stdout == "13000 hits\n"
 
 
 @pytest.mark.parametrize("crosses_more", [False, True])
-def test_a_question_within_a_question(crosses_more: bool, monkeypatch: pytest.MonkeyPatch):
-    """Signals are handled between two steps of Python, and who handles one may ask: the same thread, the same room."""
+def test_a_query_within_a_query(crosses_more: bool, monkeypatch: pytest.MonkeyPatch):
+    """A signal handler runs between two steps of Python and may make a query, in the same thread and function."""
     limbs = make_crowd(33)
     n = 900 if IS_COMPILED else 24
     start, end = shots_at(limbs, n)
@@ -233,7 +233,7 @@ except KeyboardInterrupt:
 @pytest.mark.skipif(not hasattr(signal, "setitimer"), reason="signals")
 @pytest.mark.parametrize("way", ["uninterrupted", "task"])
 def test_python_does_not_exit_in_the_middle_of_a_task(way: str):
-    """Although the wait for it was interrupted."""
+    """Even if the wait for the task was interrupted."""
     assert printed_by("-c", EXITS_MEANWHILE, way).split() == ["interrupted", "ended"]
 
 

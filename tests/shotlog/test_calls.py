@@ -1,4 +1,4 @@
-"""ShotLog call by call: what is hooked, notes, ticks, a full queue, errors of the writer, threads."""
+"""Calls of ShotLog: hooked objects, notes, ticks, a full queue, errors of the writer, threads."""
 
 import copy
 import gc
@@ -31,7 +31,7 @@ def move(world: cc.HitWorld, x: float) -> None:
 
 
 def rejudged(path: Path) -> int:
-    """How many shots are there, all judged again identically."""
+    """Number of shots in the log; asserts that rejudging all of them changes nothing."""
     with cc.ShotLog.open(path) as log:
         again = log.rejudge()
         assert again.identical, again
@@ -140,7 +140,7 @@ def test_a_full_queue_raises_before_any_effect(tmp_path: Path):
     match = Match(2)
     log, stopped = stopped_log(tmp_path / "log", match, queue=3)
     match.tick(0)
-    assert stopped.waits.wait(60)  # the writer has taken this tick, and takes no other one from the full queue
+    assert stopped.waits.wait(60)  # the writer holds this tick and takes no further one from the queue
 
     def play() -> None:
         for number in range(1, 100):
@@ -174,7 +174,7 @@ def test_a_full_queue_waits(tmp_path: Path):
     assert (log.acknowledged, log.gaps) == (11, 0)
 
 
-def test_a_full_queue_drops_and_the_log_goes_on_with_a_whole_state(tmp_path: Path):
+def test_a_full_queue_drops_ticks_then_logs_a_whole_state(tmp_path: Path):
     match = Match(4)
     log, stopped = stopped_log(tmp_path / "log", match, queue=2, when_full="drop")
     match.tick(0)
@@ -225,15 +225,15 @@ def test_an_interrupted_change_is_followed_by_a_whole_state(tmp_path: Path, monk
     match = Match(6)
     with cc.ShotLog(tmp_path / "log", match.world, match.history) as log:
         match.tick(0)
-        tell = log._tell
+        tell = log._record_change
 
         def interrupted(*_: object, **__: object) -> None:
-            monkeypatch.setattr(log, "_tell", tell)
+            monkeypatch.setattr(log, "_record_change", tell)
             raise KeyboardInterrupt
 
-        monkeypatch.setattr(log, "_tell", interrupted)
+        monkeypatch.setattr(log, "_record_change", interrupted)
         with pytest.raises(KeyboardInterrupt):
-            match.tick(1)  # has moved all, and is not recorded
+            match.tick(1)  # moves the limbs, but the log misses the change
         match.history.record(2.0)
         match.shoot(8)
         match.world.judge_rays(START, END, POLICY)
@@ -269,7 +269,7 @@ def test_a_log_that_is_written_can_be_read(tmp_path: Path):
     assert sorted(file.name for file in tmp_path.iterdir()) == ["log"]
 
 
-def test_a_log_keeps_no_object_that_the_world_has_left(tmp_path: Path):
+def test_objects_removed_from_the_world_are_not_kept(tmp_path: Path):
     match, kept = Match(9), list[weakref.ref[object]]()
     with cc.ShotLog(tmp_path / "log", match.world, match.history) as log:
         for number in range(8):
@@ -283,10 +283,10 @@ def test_a_log_keeps_no_object_that_the_world_has_left(tmp_path: Path):
         while log.acknowledged < 7:
             time.sleep(0.001)
         gc.collect()
-        assert sum(one() is not None for one in kept) <= 5  # the last wall, and rigs of ticks that are kept
+        assert sum(one() is not None for one in kept) <= 5  # the last wall, and rigs of kept ticks
 
 
-def test_a_program_that_ends_without_closing_has_written_all(tmp_path: Path):
+def test_a_program_that_ends_without_closing_loses_nothing(tmp_path: Path):
     code = (
         "import sys; sys.path.insert(0, sys.argv[2])\n"
         "from support.logging_server import Match; import cylcollide as cc\n"
@@ -306,7 +306,7 @@ WHEN = {"tick", "alpha", "on_old", "protected_since"}
 
 
 def test_every_argument_of_a_judged_call_is_kept():
-    """A new one must be entered in `shotlog/shots.py`."""
+    """A new argument must be added to `shotlog/shots.py`, too."""
     for kind in (cc.HitWorld, cc.PoseHistory):
         for name in ("judge_segments", "judge_rays"):
             assert set(signature(getattr(kind, name)).parameters) - KEPT - WHEN <= {"self", "threads"}

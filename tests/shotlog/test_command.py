@@ -20,7 +20,7 @@ def log(tmp_path_factory: pytest.TempPathFactory) -> Path:
 
 @pytest.fixture
 def rejudge(command):
-    """The command in this process: its status, and what it wrote to both streams."""
+    """Runs the command in this process; returns its status, stdout and stderr."""
     return lambda *words: command("rejudge", *words)
 
 
@@ -62,7 +62,7 @@ def test_another_policy_is_counted(rejudge, log: Path, tmp_path: Path):
         assert hits[0] == sum(bool(shot.hit) for shot in logged) > 0
 
 
-def test_a_difference_is_named(rejudge, log: Path, monkeypatch: pytest.MonkeyPatch):
+def test_a_difference_is_shown(rejudge, log: Path, monkeypatch: pytest.MonkeyPatch):
     from cylcollide.characters import judge as room
 
     monkeypatch.setattr(room, "judge_chords", _turned(room.judge_chords))
@@ -72,7 +72,7 @@ def test_a_difference_is_named(rejudge, log: Path, monkeypatch: pytest.MonkeyPat
 
 
 def _turned(judge):
-    """Judge, and let the last shot of several miss."""
+    """`judge`, but the last shot becomes a miss."""
 
     def judged(policy, rays, energies, flight, impacts, shots):
         judge(policy, rays, energies, flight, impacts, shots)
@@ -82,7 +82,7 @@ def _turned(judge):
 
 
 @pytest.mark.parametrize("kind", ["text", "sqlite", "newer", "none", "empty"])
-def test_what_is_no_log_is_refused_in_one_line(refused, log: Path, tmp_path: Path, kind: str):
+def test_files_that_are_no_logs_are_refused(refused, log: Path, tmp_path: Path, kind: str):
     path, changes = tmp_path / "file", {"sqlite": "CREATE TABLE pages (place)", "newer": "PRAGMA user_version = 7"}
     if kind != "none":
         path.write_bytes({"text": b"no log", "newer": log.read_bytes()}.get(kind, b""))
@@ -119,7 +119,7 @@ def test_options_that_would_do_nothing_are_refused_in_one_line(refused, log: Pat
     assert re.match(r"cylcollide: --(shot|jobs) does not go with --|cylcollide: --picture: expected it with", line)
 
 
-def test_pictures_of_other_names(rejudge, log: Path, tmp_path: Path):
+def test_suffixes_of_pictures(rejudge, log: Path, tmp_path: Path):
     assert f"Picture: {tmp_path / 'one.png'}\n" in rejudge(log, "--shot", 1, "--picture", tmp_path / "one")[1]
     assert [file.name for file in tmp_path.iterdir()] == ["one.png"]
     status, _, error = rejudge(log, "--shot", 1, "--picture", tmp_path / "one.foo")
@@ -139,7 +139,7 @@ def test_shots_without_a_picture_and_logs_without_a_shot(rejudge, tmp_path: Path
     assert rejudge(other, "--shot", 0)[::2] == (2, "cylcollide: shot: expected none, got 0; the log has 0\n")
 
 
-def test_a_cluster_that_is_not_there_is_no_file(rejudge, log: Path, monkeypatch: pytest.MonkeyPatch):
+def test_an_unreachable_cluster_is_one_line(rejudge, log: Path, monkeypatch: pytest.MonkeyPatch):
     from cylcollide.shotlog import command as room
 
     def executor_of(*_: object) -> None:
@@ -152,7 +152,7 @@ def test_a_cluster_that_is_not_there_is_no_file(rejudge, log: Path, monkeypatch:
     )
 
 
-def test_what_is_read_is_not_written(refused, log: Path, tmp_path: Path):
+def test_inputs_are_not_overwritten(refused, log: Path, tmp_path: Path):
     policy = tmp_path / "policy.json"
     cc.Policy.first_surface().save(policy)
     (tmp_path / "link").symlink_to(log)
@@ -167,7 +167,7 @@ def test_what_is_read_is_not_written(refused, log: Path, tmp_path: Path):
 
 @pytest.mark.parametrize("name", [":memory:", "file:app.db", "file:app.db?mode=memory", "a?b#c%41", "ä b", "\udcff"])
 def test_a_log_is_the_file_of_its_name(name: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch):
-    """Whatever SQLite would make of it; also when the folder has changed since the log was opened."""
+    """Also names with a meaning in SQLite, and after a change of the working directory."""
     monkeypatch.chdir(tmp_path)
     Path("app.db").write_bytes(b"of somebody else")
     logged(Path(name), 2)
@@ -180,7 +180,7 @@ def test_a_log_is_the_file_of_its_name(name: str, tmp_path: Path, monkeypatch: p
 
 
 @pytest.mark.long
-def test_all_processors_give_the_same(rejudge, log: Path):
+def test_two_jobs_rejudge_identically(rejudge, log: Path):
     assert rejudge(log, "--jobs", 2)[0] == 0
 
 

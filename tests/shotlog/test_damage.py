@@ -1,4 +1,4 @@
-"""Whatever is cut off or flipped in the files of a log: its first ticks are there as logged, or it is refused."""
+"""A log with cut files or flipped bits either is refused, or gives its first ticks exactly as logged."""
 
 import shutil
 from pathlib import Path
@@ -14,7 +14,7 @@ TICKS = 30
 
 @pytest.fixture(scope="module")
 def logs(tmp_path_factory: pytest.TempPathFactory) -> tuple[Path, Path, list[tuple[int, str]]]:
-    """A log that is still written, one that is closed, and the shots of both."""
+    """A log that is still being written, a closed one, and the shots of both."""
     folder = tmp_path_factory.mktemp("logs")
     match = Match(5)
     closed, live = folder / "closed", folder / "live"
@@ -32,7 +32,7 @@ def logs(tmp_path_factory: pytest.TempPathFactory) -> tuple[Path, Path, list[tup
 
 
 def ticks_of(path: Path, shots: list[tuple[int, str]]) -> int | None:
-    """How many ticks are there, None for a log that is refused; all that is there must be as it was logged."""
+    """Number of ticks in the log, None if it is refused; asserts that its content is as logged."""
     before = [file.stat().st_mtime_ns for file in sorted(path.parent.iterdir())]
     try:
         log = cc.ShotLog.open(path)
@@ -59,7 +59,7 @@ LONG = [pytest.mark.long, pytest.mark.timeout(7200)]
 
 @pytest.mark.parametrize("places", [40, pytest.param(None, marks=LONG)])
 def test_a_write_ahead_log_cut_anywhere_gives_whole_ticks(logs, tmp_path: Path, places: int | None):
-    """At some places, or at each of the last bytes: the less is cut off, the more is there."""
+    """Cut at some places, or at each of the last 65,536 bytes: a later cut never loses more ticks."""
     live, _, shots = logs
     path, wal, counts = tmp_path / "log", Path(f"{live}-wal").read_bytes(), []
     shutil.copy(live, path)

@@ -1,4 +1,4 @@
-"""A server that is killed has on disk what the log acknowledged, and all that is there is judged again identically."""
+"""A killed server leaves every acknowledged tick on disk, and every logged shot is judged again identically."""
 
 import json
 import random
@@ -19,7 +19,7 @@ KILLS = 2
 
 
 def kill(folder: Path, seed: int) -> tuple[int, int]:
-    """Let a server log and be killed; the acknowledged tick, and how many ticks are there."""
+    """Kill a server while it logs; return the last acknowledged tick and the number of ticks on disk."""
     folder.mkdir()
     rng, log, expected = random.Random(seed), folder / "log", folder / "expected"
     in_transaction = seed % 2 == 0

@@ -16,13 +16,13 @@ pytestmark = [pytest.mark.long, pytest.mark.skipif(not MACHINE_CODE, reason="abo
 
 
 def run(level: str, *words: str | Path) -> str:
-    """What a fresh process with a level says."""
+    """Output of a fresh process with this level."""
     reach = os.pathsep.join(map(str, (ABOVE_PACKAGE, MATCH.parent)))
     return printed_by(*words, env=environment(CYLCOLLIDE_LEVEL=level, PYTHONPATH=reach))
 
 
 def played(folder: Path, least: int, seconds: tuple[int, ...]) -> Path:
-    """The log of a match of so many shots at least; on a busy machine the first ones come late."""
+    """Log of the first match with at least `least` shots; on a busy machine shots start late."""
     for number, length in enumerate(seconds):
         path = folder / f"{number}.shots"
         run(MACHINE_CODE[0], MATCH, "--seconds", str(length), "--log", path)
@@ -34,7 +34,7 @@ def played(folder: Path, least: int, seconds: tuple[int, ...]) -> Path:
 
 @pytest.fixture(scope="module")
 def match(tmp_path_factory: pytest.TempPathFactory) -> Path:
-    """Twenty seconds."""
+    """20 seconds of the demo."""
     return played(tmp_path_factory.mktemp("match"), 1000, (20, 60))
 
 

@@ -1,4 +1,4 @@
-"""What was logged, of random lives and of calls whose arguments change later, is judged again identically."""
+"""Logs of random lives, and of calls whose arguments are overwritten later, are judged again identically."""
 
 from collections.abc import Callable
 from concurrent.futures import ThreadPoolExecutor

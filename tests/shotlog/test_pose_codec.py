@@ -1,4 +1,4 @@
-"""Poses come back bit by bit, whatever the numbers are; rounded ones and those of motions take few bytes."""
+"""Poses are restored bit by bit, whatever the numbers; rounded poses and motions take few bytes."""
 
 import numpy as np
 import pytest
@@ -25,7 +25,7 @@ def motion(rng: np.random.Generator, people: int, ticks: int) -> list[tuple[np.n
 
 
 def sizes(poses: list[tuple[np.ndarray, np.ndarray]]) -> tuple[list[int], set[str]]:
-    """Encode and decode one tick after another; bytes of each, and the forms that were chosen."""
+    """Encode and decode tick after tick; return the bytes of each, and the chosen forms."""
     there, back, found, forms = PoseCodec(), PoseCodec(), [], set()
     for at, turn in poses:
         ids, rigs = list(range(len(at))), [RIG] * len(at)
@@ -62,7 +62,7 @@ def test_any_numbers_come_back(seed: int):
     sizes([(np.round(at), -np.round(turn)) for at, turn in motion(rng, 2, 4)])  # -0.0 is no multiple
 
 
-def test_characters_that_come_and_go_are_told_from_each_other():
+def test_characters_that_come_and_go_are_kept_apart():
     (at, turn), *_ = motion(np.random.default_rng(5), 4, 1)
     there, back = PoseCodec(), PoseCodec()
     for ids in ([1, 2], [2, 3], [3], [1, 4], [4, 1]):
@@ -73,7 +73,7 @@ def test_characters_that_come_and_go_are_told_from_each_other():
         back.forget([4])
 
 
-def test_rounded_poses_are_near_and_stay():
+def test_round_poses_is_near_and_stable():
     rng = np.random.default_rng(3)
     at, turn = rng.uniform(-50, 50, (4, 5, 3)), rng.normal(size=(4, 5, 4))
     near, unit = cc.round_poses(at, turn * 7.0)

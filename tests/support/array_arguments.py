@@ -8,7 +8,7 @@ import cylcollide as cc
 
 
 def public_functions() -> Iterator[tuple[str, Callable[..., Any]]]:
-    """Every function and method of `cylcollide.__all__` with its name, inherited ones and those of modules, too."""
+    """Every function and method of `cylcollide.__all__` with its name, also inherited ones and those of modules."""
     for name in cc.__all__:
         thing = getattr(cc, name)
         if inspect.ismodule(thing):
@@ -24,7 +24,7 @@ def public_functions() -> Iterator[tuple[str, Callable[..., Any]]]:
 
 
 def array_arguments() -> dict[str, set[str]]:
-    """The arguments that are annotated as array-like, of each public function that has some; but for figures."""
+    """The array-like arguments of each public function that has some, by annotation; `plot` methods are left out."""
     found = {name: set(_annotated(function)) for name, function in public_functions()}
     return {name: arguments for name, arguments in found.items() if arguments and not name.endswith(".plot")}
 

@@ -1,4 +1,4 @@
-"""Every public function that takes arrays, called by keyword with good numbers: eighths of small integers."""
+"""Every public function that takes arrays, called by keyword with valid numbers: eighths of small integers."""
 
 from collections.abc import Callable, Iterator
 from dataclasses import dataclass
@@ -31,22 +31,22 @@ Arrays = dict[str, Plain]
 
 @dataclass(frozen=True)
 class Call:
-    """One function with all of its array arguments; what it answers, as arrays."""
+    """One function with all of its array arguments, and its result as arrays."""
 
     function: str
-    """Its name, as `array_arguments` has it."""
+    """Its name in `array_arguments`."""
     call: Callable[..., Any]
     arguments: Arrays
 
     @property
     def answer(self) -> list[Any]:
-        """The answer to good numbers."""
+        """The result for the valid arguments."""
         return arrays_of(self.call(**self.arguments))
 
 
 @cache
 def world() -> cc.HitWorld:
-    """Six limbs that do not change, and six characters of six bones with the same limbs."""
+    """Six bare limbs, and six characters of six bones with the same limbs."""
     made = cc.HitWorld(mixed(ROWS).limbs())
     made.set_poses(made.spawn(rig(), ROWS), BONES, TURNS)
     return made
@@ -54,13 +54,13 @@ def world() -> cc.HitWorld:
 
 @cache
 def rig() -> cc.Rig:
-    """Six bones in a row, with six limbs."""
+    """A chain of six bones with one limb each."""
     return cc.Rig(list("abcdef"), range(-1, ROWS - 1), PLACE, TURN, mixed(ROWS).limbs(), INDEX, {"head": 0})
 
 
 @cache
 def history() -> cc.PoseHistory:
-    """Ticks at 0, 1 … 8 of a world that moves."""
+    """Ticks at times 0, 1 … 8 of a world whose characters move."""
     own = cc.HitWorld(mixed(ROWS).limbs())
     kept, ids = cc.PoseHistory(own, 9), own.spawn(rig(), ROWS)
     for k in range(9):
@@ -70,7 +70,7 @@ def history() -> cc.PoseHistory:
 
 
 def with_world(change: Callable[[cc.HitWorld, Any], Any]) -> Callable[..., Any]:
-    """A function that changes a world of its own, and answers its limbs; after an error they are as before."""
+    """A function that changes its own world and returns the limbs; it asserts that an error leaves them unchanged."""
 
     def changed(**arguments: Any) -> cc.Limbs:
         own = cc.HitWorld(cc.Limbs.capsules(np.zeros((ROWS, 3)), np.ones((ROWS, 3)), 1.0))
@@ -95,13 +95,13 @@ def small_rig() -> cc.Rig:
 
 
 def rays(kind: str) -> Iterator[tuple[str, Arrays]]:
-    """The two forms of a query with the arguments of its rays."""
+    """The segment and the ray form of a query, with the ray arguments."""
     yield f"{kind}_segments", {"starts": PLACE, "ends": END}
     yield f"{kind}_rays", {"origins": PLACE, "directions": END, "max_distance": SIZE}
 
 
 def queries() -> Iterator[Call]:
-    """The queries of a world, of a snapshot and of a history, which has each by time and by tick."""
+    """The queries of a world, of a snapshot, and of a history by time and by tick."""
     filters: Arrays = {"mask": INDEX, "ignore_character": INDEX}
     thick: Arrays = {"radius": EIGHTH}
     times: tuple[Arrays, Arrays] = ({"time": FIRST}, {"tick": INDEX, "alpha": EIGHTH})
@@ -150,7 +150,7 @@ def _bound(query: Callable[..., Any], fixed: dict[str, Any]) -> Callable[..., An
 
 
 def changes() -> Iterator[Call]:
-    """What changes a world."""
+    """Calls that change a world."""
     ends: Arrays = {"p1": PLACE, "p2": END, "limbs": INDEX}
     ids = INDEX.copy()  # characters of a world without labels
     poses: Arrays = {"ids": ids, "positions": BONES[:, :1], "orientations": TURNS[:, 1:2]}
@@ -170,7 +170,7 @@ def changes() -> Iterator[Call]:
 
 
 def makers() -> Iterator[Call]:
-    """What makes limbs, and what limbs are asked."""
+    """Constructors and methods of limbs."""
     axis, labels = {"p1": PLACE, "p2": END}, dict.fromkeys(("character", "mask", "hit_group"), INDEX)
     shapes: dict[str, Arrays] = {
         "cylinders": {**axis, "radius": SIZE},
@@ -237,7 +237,7 @@ def bodies() -> Iterator[Call]:
 
 @cache
 def calls() -> dict[str, Call]:
-    """All calls, by their number and the function's name."""
+    """All calls, by number and function name."""
     rounding = Call("round_poses", cc.round_poses, {"positions": PLACE, "orientations": TURN})
     every = (*makers(), *changes(), *queries(), *rotations(), *bodies(), rounding)
     return {f"{k} {one.function}": one for k, one in enumerate(every)}
@@ -251,11 +251,11 @@ LAZY: dict[type, tuple[str, ...]] = {
     cc.Rig: ("rest_positions", "rest_orientations", "parents", "limb_bone"),
     cc.Clip: ("parents", "offsets", "tips", "times", "root_positions", "orientations"),
 }
-"""Fields of what is answered, besides results, which name them."""
+"""Array fields of the return types that are not a `Result`, which lists its own."""
 
 
 def arrays_of(answer: Any) -> list[Any]:
-    """All arrays of an answer."""
+    """All arrays of a return value."""
     if isinstance(answer, tuple):
         return [array for part in answer for array in arrays_of(part)]
     names = next((names for kind, names in LAZY.items() if isinstance(answer, kind)), None)

@@ -1,4 +1,4 @@
-"""Forms of arrays: those that hold the same numbers, and those that no argument has."""
+"""Forms of arrays: those that hold the same numbers, and those that no argument accepts."""
 
 import tempfile
 from collections.abc import Callable
@@ -14,11 +14,11 @@ Plain = NDArray[np.float64]
 
 
 class Subclass(np.ndarray):
-    """An array of another type."""
+    """A subclass of ndarray."""
 
 
 class Frame:
-    """What a table of another library is to numpy: something that makes itself an array."""
+    """Stands for another library's table: it converts itself by `__array__`."""
 
     def __init__(self, array: Any) -> None:
         self.array, self.shape = array, np.shape(array)
@@ -31,7 +31,7 @@ class Frame:
 
 
 class Exporter:
-    """An object with the array interface alone."""
+    """An object with nothing but the array interface."""
 
     def __init__(self, array: Any) -> None:
         self.array = np.ascontiguousarray(array)
@@ -39,7 +39,7 @@ class Exporter:
 
 
 class Broken:
-    """An object that fails to make itself an array."""
+    """An object whose conversion to an array fails."""
 
     def __array__(self, dtype: Any = None, copy: Any = None) -> Any:
         raise TypeError("no array")
@@ -53,7 +53,7 @@ def strided(array: Plain) -> Plain:
 
 
 def mapped(array: Plain) -> Plain:
-    """The same in a file that is mapped into memory."""
+    """The array in a memory-mapped file."""
     with tempfile.TemporaryDirectory() as folder:
         path = Path(folder) / "numbers"
         array.tofile(path)
@@ -61,7 +61,7 @@ def mapped(array: Plain) -> Plain:
 
 
 def unaligned(array: Plain) -> Plain:
-    """The same at an address that is not a multiple of eight."""
+    """The array at an address that is not a multiple of 8."""
     memory = np.zeros(array.nbytes + 1, np.uint8)
     shifted = np.ndarray(array.shape, array.dtype, memory, 1)
     shifted[...] = array
@@ -69,7 +69,7 @@ def unaligned(array: Plain) -> Plain:
 
 
 def with_entry(value: Any) -> Callable[[Plain], Any]:
-    """The same with one entry replaced, as an array of objects."""
+    """A function that returns an array with one entry replaced, as an array of objects."""
 
     def spoiled(array: Plain) -> Any:
         rows = array.astype(object)
@@ -80,7 +80,7 @@ def with_entry(value: Any) -> Callable[[Plain], Any]:
 
 
 def masked(array: Plain) -> Any:
-    """The same with an entry masked."""
+    """The array with one entry masked."""
     hidden = np.ma.MaskedArray(array.copy(), mask=np.zeros(array.shape, bool))
     if array.size:
         hidden.reshape(-1)[array.size // 2 :][:1] = np.ma.masked
@@ -113,7 +113,7 @@ SAME: dict[str, Callable[[Plain], Any]] = {
     "integers": lambda a: a.astype(np.int64) if (a == np.round(a)).all() else a,
     "small integers": lambda a: a.astype(np.int8) if (a == np.round(a)).all() else a,
 }
-"""Forms of the same numbers, which are eighths of small integers: the answer must be the same."""
+"""Forms of the same numbers (eighths of small integers): the result must be the same."""
 
 WRONG: dict[str, Callable[[Plain], Any]] = {
     "masked": masked,
@@ -153,4 +153,4 @@ WRONG: dict[str, Callable[[Plain], Any]] = {
     "long doubles beyond": lambda a: a.astype(np.longdouble) * np.longdouble(2) ** 3000 + np.longdouble(2) ** 4000,
     "finer long doubles": lambda a: a.astype(np.longdouble) + np.longdouble(2) ** -60,
 }
-"""Forms that no argument has: a sentence, or an answer where a form happens to be allowed."""
+"""Forms that arguments refuse with an error message, except where a form happens to be valid."""

@@ -1,4 +1,4 @@
-"""Engines for the tests of the benchmark: a wrong and slow one, one that forgets, two that cannot take part."""
+"""Engines for the tests of the benchmark: one wrong and slow, one that loses hits, two with limited capabilities."""
 
 import time
 from dataclasses import replace
@@ -21,7 +21,7 @@ def silent(_):
 
 
 class Inflated(OwnEngine):
-    """Every limb a fifth thicker, and slow: a millisecond a ray."""
+    """Every limb is 20 % thicker, and each ray takes a millisecond."""
 
     name = "Inflated"
 
@@ -34,21 +34,21 @@ class Inflated(OwnEngine):
 
 
 class SpheresOnly(OwnEngine):
-    """Holds no cylinder."""
+    """Supports spheres only."""
 
     name = "Spheres"
     capabilities = engines.Capabilities(shapes=frozenset({cc.Shape.SPHERE}), inside="hit", accuracy=0.0)
 
 
 class FewOnly(OwnEngine):
-    """Does not like crowds."""
+    """Is practical for at most 100 limbs."""
 
     name = "Few"
     capabilities = replace(OwnEngine.capabilities, practical_limbs=100)
 
 
 class Forgetful(OwnEngine):
-    """Ourselves, but every tenth hit is lost."""
+    """This library, but every tenth hit is lost."""
 
     def cast_segments(self, starts, ends):
         hits = super().cast_segments(starts, ends)
@@ -62,5 +62,5 @@ HERE = {"inflated": Inflated, "spheres": SpheresOnly, "few": FewOnly, "forgetful
 
 
 def plant(patch: pytest.MonkeyPatch) -> None:
-    """Let the runner find these engines by their names, beside those that are installed."""
+    """Make the runner find these engines by name, in addition to the installed ones."""
     patch.setattr(runner, "create", lambda name: HERE[name]() if name in HERE else engines.create(name))

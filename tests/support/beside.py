@@ -8,9 +8,9 @@ from threading import Event
 
 @contextmanager
 def repeated(*calls: Callable[[], object]) -> Iterator[list[Future[None]]]:
-    """Each call in a thread of its own, again and again until the block ends; then what one of them raised is raised.
+    """Repeat each call in its own thread until the block ends; then raise the first exception that a call raised.
 
-    A call that has raised is done.
+    A call that raises is not repeated.
     """
     ended = Event()
 

@@ -1,6 +1,6 @@
-"""A random life of a PyBullet client: bodies come, go, move, and change, by every call that a ray's answer depends on.
+"""A random life of a PyBullet client: bodies are made, removed, moved and changed by every call that affects rays.
 
-Every step is drawn from one generator, so that its seed repeats the life.
+One generator draws every step, so that its seed reproduces the life.
 """
 
 import numpy as np
@@ -8,14 +8,14 @@ import pybullet as p
 from support import pybullet_scenes as scenes
 
 MOST = 10
-"""Bodies that a life has at once."""
+"""Number of bodies at which a life stops making more."""
 
 SPAN = 2.0
-"""Half the width of the room that they are put into."""
+"""Half the width of the cube of body positions."""
 
 
 class Life:
-    """A client, whose calls go through `api`: a `BulletClient`, or one that is watched."""
+    """A client whose calls go through `api`: a `BulletClient`, or a wrapper of it."""
 
     def __init__(self, number, rng, api):
         self.number, self.rng, self.p = number, rng, api
@@ -24,7 +24,7 @@ class Life:
         self.last = ""
 
     def step(self):
-        """Change something."""
+        """Take one random step."""
         steps = {name: weight for name, weight in STEPS.items() if weight}
         names, weights = list(steps), np.array(list(steps.values()), float)
         if len(self.bodies()) >= MOST:
@@ -37,16 +37,16 @@ class Life:
             step(body)
 
     def bodies(self):
-        """The numbers of all bodies."""
+        """The ids of all bodies."""
         return [p.getBodyUniqueId(i, self.number) for i in range(p.getNumBodies(self.number))]
 
     def any_body(self):
-        """One of the bodies, None if there are none."""
+        """The id of a random body, None without bodies."""
         bodies = self.bodies()
         return int(self.rng.choice(bodies)) if bodies else None
 
     def place(self):
-        """A position as a list."""
+        """A random position as a list."""
         return self.rng.uniform(-SPAN, SPAN, 3).tolist()
 
     def any_shape(self):
@@ -132,7 +132,7 @@ class Life:
         self.shapes.clear()
 
     def replace(self):
-        """Another body of the same shape in the place of a removed one, of its number, too."""
+        """Replace a body by another one of the same shape, which gets the same id."""
         shape = self.any_shape()
         body = self.p.createMultiBody(1.0, shape, basePosition=self.place())
         self.p.setCollisionFilterGroupMask(body, -1, int(self.rng.integers(1, 8)), -1)
@@ -162,7 +162,7 @@ class Life:
         self.p.changeDynamics(body, link, collisionMargin=float(self.rng.uniform(0, 0.002)))
 
     def to_and_fro(self, body):
-        """Fixed and free again between two queries, which resets the filter group."""
+        """Make a body fixed and movable again between two queries, which resets its filter group."""
         for mass in (0.0, 1.0):
             self.p.changeDynamics(body, -1, mass=mass)
         self.filters_changed = True
@@ -177,7 +177,7 @@ class Life:
         self.p.unsupportedChangeScaling(body, [float(self.rng.uniform(0.7, 1.3))] * 3)
 
     def scale_and_remove(self):
-        """Scale the shapes of others by a body that no query sees."""
+        """Scale a shape, which other bodies may share, by a body that is removed before the next query."""
         body = self.p.createMultiBody(1.0, self.any_shape(), basePosition=self.place())
         self.p.unsupportedChangeScaling(body, [float(self.rng.uniform(0.7, 1.3))] * 3)
         self.p.removeBody(body)
@@ -201,12 +201,12 @@ class Life:
                 self.p.restoreState(state)
 
     def keywords(self):
-        """Which bodies rays see, and which of their hits counts."""
+        """Random filter mask and hit number of a ray test."""
         mask, number = int(self.rng.choice([-1, 1, 2, 6])), int(self.rng.choice([-1, -1, 0, 1]))
         return {"collisionFilterMask": mask, "reportHitNumber": number}
 
     def rays(self, count):
-        """Rays (count, 3) from all around through the bodies, and a few beside them."""
+        """Rays (count, 3) from all directions at the bodies; a few miss."""
         starts = self.rng.normal(size=(count, 3))
         starts *= 6.0 / np.linalg.norm(starts, axis=1)[:, None]
         bodies = self.bodies()
@@ -225,6 +225,6 @@ STEPS = {
     "remove": 6,
     "reset": 0.5,
 }
-"""How often each step is taken, relative to the others."""
+"""Relative frequency of each step."""
 OF_A_BODY = {"remove", "move", "bend", "dynamics", "margin", "to_and_fro", "filters", "scale", "constrain"}
-"""Steps that are given one of the bodies; without any they do nothing."""
+"""Steps that take a body; without bodies they do nothing."""

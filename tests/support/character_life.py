@@ -1,4 +1,4 @@
-"""A random life of characters and statics in a world, beside a plain record of who lives and what stands where."""
+"""A random life of characters and statics in a world, with a plain record of the characters and the statics' places."""
 
 from dataclasses import dataclass, field
 from typing import Any
@@ -12,7 +12,7 @@ RIG_SIZES = (1.75, 1.2)
 
 
 def all_shapes_rig(has_boxes: bool = True) -> cc.Rig:
-    """Four bones that carry limbs of every shape, two of them boxes, which have no rational contacts."""
+    """A rig of four bones with limbs of every shape; two limbs are boxes, which have no rational contacts."""
     z, up = np.zeros(3), np.array([0.0, 0.0, 0.3])
     parts = [
         cc.Limbs.boxes([z, up], [[0.1, 0.2, 0.3, 0.9], [0, 0, 0, 2.0]], [0.2, 0.1, 0.3], name=["chest", "hip"]),
@@ -30,7 +30,7 @@ def all_shapes_rig(has_boxes: bool = True) -> cc.Rig:
 
 @dataclass
 class Member:
-    """What is known of one character that lives."""
+    """The record of one living character."""
 
     rig: cc.Rig
     pose: tuple[np.ndarray, np.ndarray] | None = None
@@ -38,7 +38,7 @@ class Member:
 
 
 def level(rng: np.random.Generator, size: float, has_boxes: bool = True) -> cc.Limbs:
-    """One to four solids of every shape, in layers and hit groups of their own."""
+    """One to four solids of random shapes, some in random layers and hit groups."""
     at, up, half = rng.uniform(-size, size, (8, 3)), rng.normal(size=3), rng.uniform(0.1, 1.0, (2, 3))
     labels = {"mask": int(rng.choice([1, 6, 0xFFFFFFFF])), "hit_group": int(rng.integers(0, 9))}
     parts = [
@@ -56,21 +56,21 @@ def level(rng: np.random.Generator, size: float, has_boxes: bool = True) -> cc.L
 
 @dataclass
 class Standing:
-    """What is known of one static: its limbs as they must be, and its place."""
+    """The record of one static: its expected limbs in its frame, and its place."""
 
     limbs: cc.Limbs
     position: np.ndarray
     orientation: np.ndarray
 
     def placed(self) -> cc.Limbs:
-        """Its limbs in the world, placed as those of a rig."""
+        """The static's limbs in the world, placed as those of a rig."""
         rig = cc.Rig(["static"], [-1], [[0, 0, 0]], [[0, 0, 0, 1]], self.limbs, 0)
         return rig.place(self.position[None], self.orientation[None])
 
 
 @dataclass
 class Life:
-    """A world, and the record."""
+    """A world and its record."""
 
     rng: np.random.Generator
     bare: cc.Limbs
@@ -96,29 +96,29 @@ class Life:
         return rig.forward(root, turn, joints)
 
     def rays(self, n: int) -> tuple[np.ndarray, np.ndarray]:
-        """Segments across the field, most of them past a limb."""
+        """Segments across the field, each aimed near a limb."""
         start = self.rng.uniform(-self.size, self.size, (n, 3)) * 1.5
-        p1 = self.world.snapshot()._table.p1  # `limbs` would be kept by the state, which is not written in place then
+        p1 = self.world.snapshot()._table.p1  # the state would keep `limbs`, and then is not changed in place
         if len(p1) == 0:
             return start, -start
         aim = p1[self.rng.integers(len(p1), size=n)] + self.rng.normal(scale=0.1, size=(n, 3))
         return start, start + 2.0 * (aim - start)
 
     def same_rig(self, ids: list[int]) -> list[int]:
-        """Those that have as many bones as the first."""
+        """The ids whose rigs have as many bones as the first one's."""
         bones = len(self.living[ids[0]].rig.bone_names)
         return [i for i in ids if len(self.living[i].rig.bone_names) == bones]
 
     def some(self, most: int) -> list[int]:
-        """Characters that live, at most so many, in any order."""
+        """At most `most` living characters, in random order."""
         ids = list(self.living)
         self.rng.shuffle(ids)
         return [int(i) for i in ids[: self.rng.integers(1, most + 1)]]
 
-    # Steps: each does the same to the world and to the record --------------------------------------------------------
+    # Steps: each changes the world and the record alike --------------------------------------------------------------
 
     def spawn(self) -> None:
-        """More characters, of one rig."""
+        """Spawn up to three characters of one rig."""
         rig, k = self.rigs[self.rng.integers(len(self.rigs))], int(self.rng.integers(0, 4))
         ids = self.world.spawn(rig, k)
         assert ids.dtype == np.int32
@@ -127,12 +127,12 @@ class Life:
         self.living.update({int(i): Member(rig) for i in ids})
 
     def move_some(self) -> None:
-        """New poses of a few, some of them their first."""
+        """Pose a few characters, some for the first time."""
         if self.living:
             self._move(self.same_rig(self.some(3)))
 
     def move_all(self) -> None:
-        """New poses of all that have one, or of all that live."""
+        """Pose all characters with a pose, or all living ones."""
         posed = [i for i, member in self.living.items() if member.pose is not None]
         for bones in {len(member.rig.bone_names) for member in self.living.values()}:
             ids = [i for i in (posed if self.rng.random() < 0.7 else self.living) if self._bones(i) == bones]
@@ -150,7 +150,7 @@ class Life:
             self.living[i].pose = at, turn
 
     def move_bare(self) -> None:
-        """The bare limbs walk, some of them or all."""
+        """Move some or all bare limbs."""
         if len(self.bare):
             rows = None if self.rng.random() < 0.5 else self.rng.permutation(len(self.bare))[:2]
             step = self.rng.normal(size=(1, 3)) * 0.1
@@ -160,7 +160,7 @@ class Life:
             self.bare = self.bare.moved(p1, p2, limbs=rows)
 
     def set_layers(self) -> None:
-        """Some are hidden, shown, or put into other layers."""
+        """Hide or show some characters, or put them into other layers."""
         if self.living:
             ids = self.some(3)
             mask = [int(self.rng.choice([0, 1, 6, 0xFFFFFFFF])) for _ in ids]
@@ -169,14 +169,14 @@ class Life:
                 self.living[i].mask = one
 
     def despawn(self) -> None:
-        """Some go."""
+        """Despawn some characters."""
         if self.living:
             for i in (ids := self.some(2)):
                 del self.living[i]
             self.world.despawn(ids)
 
     def add_static(self) -> None:
-        """Something is built, not always in the layers and hit groups of its limbs."""
+        """Add a static, half of the time with layers and a hit group other than its limbs'."""
         limbs, labels = level(self.rng, self.size, self.has_boxes), {}
         if self.rng.random() < 0.5:
             labels = {"mask": int(self.rng.choice([0, 2, 0xFFFFFFFF])), "hit_group": int(self.rng.integers(0, 9))}
@@ -190,20 +190,20 @@ class Life:
         self.standing[handle] = Standing(limbs, np.zeros(3), np.array([0.0, 0.0, 0.0, 1.0]))
 
     def move_static(self) -> None:
-        """A door or a lift."""
+        """Move a static, like a door or a lift."""
         if self.standing:
             one = self.standing[handle := int(self.rng.choice(list(self.standing)))]
             one.position, one.orientation = self.rng.uniform(-1, 1, 3), self.rng.normal(size=4)
             self.world.move_static(handle, one.position, one.orientation)
 
     def remove_static(self) -> None:
-        """Something is torn down."""
+        """Remove a static."""
         if self.standing:
             del self.standing[handle := int(self.rng.choice(list(self.standing)))]
             self.world.remove_static(handle)
 
     def teleport(self) -> list[int]:
-        """Two are elsewhere at once; their ids."""
+        """Teleport up to two characters; return their ids."""
         ids = list(self.living)[:2]
         for i in ids:
             at, turn = self.pose(self.living[i].rig, 1)
@@ -213,7 +213,7 @@ class Life:
         return ids
 
     def fail(self) -> None:
-        """Calls that are refused, and change nothing."""
+        """Make a call that must be refused and change nothing."""
         rig = self.rigs[0]
         at, turn = self.pose(rig, 1)
         broken = np.full_like(turn, 0.0) if self.rng.random() < 0.5 else turn * np.nan
@@ -246,16 +246,16 @@ class Life:
     WITH_STATICS = (*STEPS, "add_static", "move_static", "remove_static")
 
     def step(self) -> str:
-        """One step at random."""
+        """Take one random step; return its name."""
         name = self.names[self.rng.integers(len(self.names))]
         getattr(self, name)()
         self.steps[name] = self.steps.get(name, 0) + 1
         return name
 
-    # The record's world ----------------------------------------------------------------------------------------------
+    # Expected rows ---------------------------------------------------------------------------------------------------
 
     def expected(self) -> cc.Limbs:
-        """The rows that the state must have."""
+        """The limbs that the state must have, by row."""
         parts = [self.bare]
         for i, member in sorted(self.living.items()):
             if member.pose is not None:
@@ -278,7 +278,7 @@ class Life:
         return rows + [(name, -1, -1, -1) for _, one in sorted(self.standing.items()) for name in one.limbs.names]
 
     def static_rows(self) -> list[int]:
-        """The handle of every row."""
+        """The static handle of every row, or -1."""
         handles = [handle for handle, one in sorted(self.standing.items()) for _ in one.limbs.names]
         return [-1] * (len(self.labels()) - len(handles)) + handles
 
@@ -286,7 +286,7 @@ class Life:
 def crowd_of(
     count: int, bare: cc.Limbs | None = None, field: float = 20.0
 ) -> tuple[cc.HitWorld, cc.Rig, np.ndarray, Life]:
-    """A world of bare limbs and so many posed characters of one rig, and the life that can pose them."""
+    """A world of bare limbs and `count` posed characters, their rig and ids, and the life that can pose them."""
     life = Life(np.random.default_rng(count), bare or cc.HitWorld().limbs, field)
     rig = life.rigs[0]
     ids = life.world.spawn(rig, count)
@@ -295,7 +295,7 @@ def crowd_of(
 
 
 def answers(asked: cc.HitWorld | cc.Snapshot, rays: tuple[np.ndarray, np.ndarray], options: dict) -> tuple:
-    """All that a state says about some rays and points."""
+    """The results of casts, occlusion, chords and point tests of a state."""
     chords, points = asked.chords_segments(*rays, **options), asked.contains_points(rays[1])
     return (
         asked.cast_segments(*rays, **options), asked.occluded_segments(*rays, **options),
@@ -304,7 +304,7 @@ def answers(asked: cc.HitWorld | cc.Snapshot, rays: tuple[np.ndarray, np.ndarray
 
 
 def check_equal(got: tuple, want: tuple) -> int:
-    """Assert that two answers have the same bits; how many rays hit."""
+    """Assert that two results of `answers` have the same bits; return the number of hits."""
     assert not same_bits(got[0], want[0])
     for mine, other in zip((got[1], *got[2], *got[3]), (want[1], *want[2], *want[3]), strict=True):
         assert np.array_equal(mine, other)

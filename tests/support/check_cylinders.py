@@ -1,4 +1,4 @@
-"""What comparisons share: sizes of samples, fields of hits, errors in ulp. `support.check_shapes` compares."""
+"""Helpers of comparisons: sizes of samples, fields of hits, errors in ulp. `support.check_shapes` compares."""
 
 import math
 from collections.abc import Sequence
@@ -11,20 +11,20 @@ from support.oracle.lines import Solid
 from cylcollide.runtime import levels
 
 IS_COMPILED = levels.CHOICE.level != levels.PLAIN
-"""Whether machine code is in use; plain Python is some hundred times slower."""
+"""Whether machine code is used; plain Python is hundreds of times slower."""
 
 POSITION_ULPS = 4
 """The promise: positions within 4 ulp of the largest coordinate among ray ends, limb ends and hit point."""
 
 DISTANCE_ULPS = 16
-"""A t that is good to 4 ulp in every coordinate is good to 4√3 < 7 ulp of distance; the root and the products round by
-less than 2√3·4 half ulps of a coordinate."""
+"""A t within 4 ulp in every coordinate is within 4√3 < 7 ulp of distance; the root and the products add rounding errors
+of less than 2√3·4 half ulps of a coordinate."""
 
 
 def sized(count: int, interpreted: int | None = None) -> int:
-    """Return how large a sample to draw: `count`, or a quarter (at least 60) where kernels are interpreted.
+    """Return the size of a sample: `count`, or a quarter of it (at least 60) if kernels are interpreted.
 
-    Where no machine code takes part, the larger sample is `interpreted`: the gate runs those in plain Python, too.
+    `interpreted` replaces that quarter, for tests that use no machine code: the gate runs them in plain Python, too.
     """
     return count if IS_COMPILED else min(count, max(60, count // 4)) if interpreted is None else interpreted
 
@@ -40,14 +40,14 @@ def ulp_at(limb: Solid, query: Ray, point: ExactPoint) -> float:
 
 
 def worst_error(point: ExactPoint, answer: Sequence[float]) -> float:
-    """Return how far the coordinate of an answer that is farthest off is from that of the point; inf if one is none."""
+    """Return the largest coordinate error of a position; inf if it is not finite."""
     if not all(map(math.isfinite, answer)):
         return math.inf
     return _worst([a.as_integer_ratio() for a in answer], point)
 
 
 def worst_error_along(point: ExactPoint, query: Ray, fraction: float) -> float:
-    """Return the same of origin + fraction·direction without rounding."""
+    """Return the largest coordinate error of the exact origin + fraction·direction; inf if it is not finite."""
     if not math.isfinite(fraction):
         return math.inf
     (n, m), along = fraction.as_integer_ratio(), []
@@ -58,7 +58,7 @@ def worst_error_along(point: ExactPoint, query: Ray, fraction: float) -> float:
 
 
 def _worst(answer: Sequence[tuple[int, int]], point: ExactPoint) -> float:
-    """Return the largest difference, rounded once; of an answer, numerators and denominators with common factors."""
+    """Return the largest difference, rounded once; `answer` has numerators and denominators, not always reduced."""
     return max(
         abs(n * x.denominator - x.numerator * m) / (m * x.denominator) for (n, m), x in zip(answer, point, strict=True)
     )
@@ -76,13 +76,13 @@ Columns = dict[str, np.ndarray]
 
 
 def same_bits(one, other, rows=slice(None), fields=FIELDS) -> list[str]:
-    """Return the names of the fields of two answers that are not equal bit for bit (nan equals nan)."""
+    """Return the names of fields that differ in some bit between two results (nan equals nan)."""
     pairs = ((name, getattr(one, name)[rows], getattr(other, name)) for name in fields)
     return [name for name, x, y in pairs if _first_difference(x, y) is not None]
 
 
 def differing(got: Columns, want: Columns) -> list[str]:
-    """Return the names of columns that are not equal bit for bit (nan equals nan), with the first row that differs."""
+    """Return the names of columns that differ in some bit (nan equals nan), each with the first differing row."""
     assert got.keys() == want.keys()
     return [f"{name}{first}" for name in got if (first := _first_difference(got[name], want[name])) is not None]
 

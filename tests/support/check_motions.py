@@ -1,4 +1,4 @@
-"""Compare contacts with moving limbs with the oracle's, number by number, and say what reproduces a difference."""
+"""Compare contacts with moving limbs, number by number, with the oracle's; a failure prints the motion."""
 
 from fractions import Fraction
 
@@ -11,7 +11,7 @@ from cylcollide.exact.moving import Motion, contact_face, contact_intervals
 
 
 def equals(number: Algebraic, cut: Cut) -> bool:
-    """Return whether a number of the library is the oracle's: both are the same root of what both polynomials share."""
+    """Return whether a number of the library equals the oracle's: both are the same root of a common factor."""
     low, high = number.bounds
     if low == high:
         return cut.low < low <= cut.high and sign(cut.curve.coefficients, low) == 0
@@ -20,7 +20,7 @@ def equals(number: Algebraic, cut: Cut) -> bool:
 
 
 def check_motion(motion: Motion) -> tuple[tuple[Contact, ...], list[oracle.Run]]:
-    """Fail unless the contacts of a motion are the oracle's, faces and rounded times included; returns both."""
+    """Assert that the contacts of a motion equal the oracle's, with faces and rounded times; return both."""
     found, want = contact_intervals(motion), oracle.runs(motion)
     assert len(found) == len(want), motion
     alpha = motion.interval.alpha0, motion.interval.alpha1

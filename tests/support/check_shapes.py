@@ -1,4 +1,4 @@
-"""Compare the library's answers for any shape with those of `any_shape`, and say what reproduces a difference."""
+"""Compare the library's hits and chords of any shape with those of `any_shape`; a failure prints ray and limbs."""
 
 import math
 from collections import Counter
@@ -35,27 +35,27 @@ class Place(NamedTuple):
 
 
 def place_of(solid: Solid, query: Ray, at: Param) -> Place:
-    """Return a place on a ray that crosses a limb there."""
+    """Return the place at a parameter of a ray that crosses a limb there."""
     point = oracle.position(query, at)
     return Place(at, point, ulp_at(solid, query, point))
 
 
 @dataclass(frozen=True)
 class Asked:
-    """One ray, the limbs it may meet by index, and the truth about it: every chord, in order."""
+    """One ray, the limbs it may hit by index, and the true result: every chord, in order."""
 
     query: Ray
     solids: Mapping[int, Solid]
     found: Sequence[tuple[int, Chord]]
 
     def alone(self, row: int) -> "Asked":
-        """Return the question about the one limb it has, under another index."""
+        """Return this case of a single limb with another index."""
         (solid,) = self.solids.values()
         return Asked(self.query, {row: solid}, [(row, c) for _, c in self.found])
 
 
 def row_truths(questions: Shots) -> list[Asked]:
-    """Return the truth row by row, about the limb of that row."""
+    """Return the true chords of each row's ray and limb."""
     solids = questions.shapes.solids()
     queries = [questions.query(i) for i in range(len(questions))]
     rows = zip(queries, solids, strict=True)
@@ -63,14 +63,14 @@ def row_truths(questions: Shots) -> list[Asked]:
 
 
 def world_truths(solids: Sequence[Solid], queries: Sequence[Ray]) -> list[Asked]:
-    """Return the truth about every ray through a world of limbs."""
+    """Return the true chords of every ray through a world of limbs."""
     table = dict(enumerate(solids))
     return [Asked(q, table, any_shape.all_chords(table.items(), q)) for q in queries]
 
 
 @dataclass
 class ShapeTally:
-    """What a comparison has seen, and the faces by shape: a check that saw nothing has shown nothing."""
+    """Counts of a comparison, and of faces by shape, so that tests can assert that each case occurred."""
 
     rows: int = 0
     hits: int = 0
@@ -84,16 +84,16 @@ class ShapeTally:
 
     @property
     def misses(self) -> int:
-        """Return how many rows hit nothing."""
+        """Return the number of rows without a hit."""
         return self.rows - self.hits
 
     def report(self) -> str:
-        """Return how many differ and the first of them."""
+        """Return the number of differing rows and the first five."""
         return f"{len(self.problems)} of {self.rows} rows differ, the first:\n" + "\n".join(self.problems[:5])
 
 
 def compare_hits(hits, truths: Sequence[Asked], inside: str, labels: Sequence[str] | None = None) -> ShapeTally:
-    """Return what was seen when `hits`, a RayHits of the policy `inside`, is held against the truth."""
+    """Return the tally of comparing `hits`, a RayHits of the policy `inside`, with the truth."""
     tally = ShapeTally()
     assert len(hits) == len(truths)
     columns = {name: getattr(hits, name).tolist() for name in FIELDS}
@@ -108,7 +108,7 @@ def compare_hits(hits, truths: Sequence[Asked], inside: str, labels: Sequence[st
 
 
 def _compare_row(row: dict, asked: Asked, inside: str, tally: ShapeTally) -> str:
-    """Return what is wrong with one row, "" if nothing is."""
+    """Return the first error of one row, "" if it is right."""
     started = any(c.started_inside for _, c in asked.found)
     best = any_shape.credited(asked.found, inside)
     tally.started_inside += started
@@ -143,13 +143,13 @@ def _compare_row(row: dict, asked: Asked, inside: str, tally: ShapeTally) -> str
 
 
 def _unequal(row: dict, want: dict) -> str:
-    """Return the exact fields that differ."""
+    """Return a message with the differing fields, which must be exact."""
     wrong = {name: (row[name], value) for name, value in want.items() if row[name] != value}
     return f"(got, true) {wrong}" if wrong else ""
 
 
 def _wrong_place(solid: Solid, query: Ray, place: Place, face: int, row: dict, prefix: str, tally: ShapeTally) -> str:
-    """Return what is wrong with position, fraction, distance and normal of entry or exit."""
+    """Return the first error of position, fraction, distance and normal of entry or exit, or ""."""
     (at, point, ulp), position, fraction = place, row[f"{prefix}position"], row[f"{prefix}fraction"]
     ulps = worst_error(point, position) / ulp
     tally.worst_ulps = max(tally.worst_ulps, ulps)
@@ -161,7 +161,7 @@ def _wrong_place(solid: Solid, query: Ray, place: Place, face: int, row: dict, p
     if not abs(row[f"{prefix}distance"] - distance) <= DISTANCE_ULPS * ulp:
         return f"{prefix}distance {row[f'{prefix}distance']}, true {distance}"
     normal, (want, curvature) = row[f"{prefix}normal"], normal_at(solid, point, face)
-    # 4√3 ulp of position and 1 of the offset turn the normal by that much times the curvature; then it is rounded.
+    # 4√3 ulp of position and 1 of the offset, times the curvature, turn the normal; then it is rounded.
     bound = 16 * 2.0**-53 + 8 * ulp * curvature
     if not max(abs(g - w) for g, w in zip(normal, want, strict=True)) <= bound:
         return f"{prefix}normal {normal}, true {want}, {face=}, bound {bound:.3g}"
@@ -169,14 +169,14 @@ def _wrong_place(solid: Solid, query: Ray, place: Place, face: int, row: dict, p
 
 
 def _wrong_thickness(query: Ray, entry: Place, exit_: Place, row: dict) -> str:
-    """Return what is wrong with the thickness, the way from entry to exit."""
+    """Return the error of the thickness (the length from entry to exit), or ""."""
     thickness = float(value(exit_.at) - value(entry.at)) * length(query.direction)
     bound = 2 * DISTANCE_ULPS * max(entry.ulp, exit_.ulp)
     return "" if abs(row["thickness"] - thickness) <= bound else f"thickness {row['thickness']}, true {thickness}"
 
 
 def normal_at(solid: Solid, point: ExactPoint, face: int) -> tuple[list[float], float]:
-    """Return the outward unit normal of a face at a point, good to a few roundings, and the largest curvature there.
+    """Return the outward unit normal of a face at a point, to a few roundings, and the largest curvature there.
 
     Zero for INSIDE. The curvature bounds how fast the normal turns, per length.
     """
@@ -184,7 +184,7 @@ def normal_at(solid: Solid, point: ExactPoint, face: int) -> tuple[list[float], 
 
 
 def compare_chords(chords, truths: Sequence[Asked], inside: str = "hit") -> tuple[int, list[str]]:
-    """Return how many chords there are and what is wrong with the `Chords` of segments under a policy, ray by ray."""
+    """Return the true number of chords under a policy, and the errors of `chords`, a `Chords` of segments, by ray."""
     count, problems = 0, []
     for i, asked in enumerate(truths):
         rows = slice(*chords.offsets[i : i + 2])

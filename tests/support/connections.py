@@ -1,4 +1,4 @@
-"""A server and one client over a line with jitter, loss and overtaking: what each knew, and what the client drew."""
+"""A server and one client on a line with jitter, loss and reordering: their messages, and the times the client drew."""
 
 from dataclasses import dataclass
 from typing import NamedTuple
@@ -8,38 +8,38 @@ import numpy as np
 
 @dataclass(frozen=True)
 class Line:
-    """The ways between both, in seconds; each packet takes its way plus jitter, and some are lost."""
+    """Delays between server and client in seconds; each packet takes delay plus jitter, and some are lost."""
 
     down: float = 0.05
     up: float = 0.05
     jitter: float = 0.0
-    """The mean of what an exponential distribution adds to each way."""
+    """Mean of the exponentially distributed jitter of each packet."""
     loss: float = 0.0
-    """The share of packets that do not arrive, each way."""
+    """Share of lost packets in each direction."""
     rate: float = 60.0
-    """States a second, each sent at its own time."""
+    """States per second; each is sent at its own time."""
     frames: float = 144.0
-    """Messages of the client a second, out of step with the states."""
+    """Client messages per second, at a random phase relative to the states."""
     buffer: float = 0.1
 
 
 class Messages(NamedTuple):
-    """What a client sent, by time of arrival; (n,) each. All times but `round_trip` are the server's clock's."""
+    """A client's messages by time of arrival, (n,) each. All times but `round_trip` are of the server's clock."""
 
     sent: np.ndarray
     arrived: np.ndarray
     acknowledged: np.ndarray
-    """The time of the newest state that had come when it was sent."""
+    """Time of the newest state received when the message was sent."""
     newest: np.ndarray
-    """What a client draws that stays `buffer` behind the newest state, and so moves in steps."""
+    """Time drawn by a client that stays `buffer` behind the newest state, and so advances in steps."""
     smooth: np.ndarray
-    """What a client draws whose clock runs evenly, `buffer` behind the mean age of the newest state."""
+    """Time drawn by a client whose clock runs evenly, `buffer` plus the mean age of the newest state behind."""
     round_trip: np.ndarray
-    """What this message and the newest state took together, without the wait between both."""
+    """Sum of the delays of this message and of the newest state, without the time between them."""
 
 
 def messages(line: Line, seconds: float, seed: int) -> Messages:
-    """What one client sent, by time of arrival."""
+    """One client's messages, by time of arrival."""
     rng = np.random.default_rng(seed)
 
     def arrivals(times, way):
@@ -51,7 +51,7 @@ def messages(line: Line, seconds: float, seed: int) -> Messages:
     sent = np.arange(1.0 + rng.random() / line.frames, seconds, 1.0 / line.frames)
     sent = sent[rng.random(len(sent)) >= line.loss]
     order = np.argsort(come, kind="stable")
-    newest = np.maximum.accumulate(states[order])  # a state that was overtaken changes nothing
+    newest = np.maximum.accumulate(states[order])  # an older state that arrives later changes nothing
     acknowledged = newest[np.searchsorted(come[order], sent, side="right") - 1]
     way_down = come[np.searchsorted(states, acknowledged)] - acknowledged
     arrived = arrivals(sent, line.up)

@@ -1,4 +1,4 @@
-"""What exact arithmetic answers about every limb by itself, and queries compared with that."""
+"""Comparisons of queries with exact arithmetic on each limb separately."""
 
 import numpy as np
 import pytest
@@ -17,13 +17,13 @@ Vectors = NDArray[np.float64]
 
 
 def solids_of(limbs: cc.Limbs, radius: float = 0.0, mask: int = 0xFFFFFFFF) -> Solids:
-    """Return the solids of the limbs in these layers, with their rows, grown by a radius."""
+    """Return the limbs in these layers as (row, solid), grown by a radius."""
     solids = [(k, exact_limb(limbs._table, k)) for k in np.flatnonzero(limbs.mask & mask).tolist()]
     return [(k, grown_by(solid, radius)) for k, solid in solids] if radius else list(solids)
 
 
 def check_hits(hits: cc.RayHits, solids: Solids, starts: Vectors, ends: Vectors, inside: InsidePolicy = "hit") -> None:
-    """Assert that segments hit what exact arithmetic says, there, and by that face."""
+    """Assert that limb, face and fraction of each hit agree with exact arithmetic."""
     for i, (start, end) in enumerate(zip(starts.tolist(), ends.tolist(), strict=True)):
         first, started_inside = order.closest(segment_numbers(start, end), solids, inside)
         assert (hits.limb[i], hits.started_inside[i]) == (-1 if first is None else first[0], started_inside), i
@@ -34,7 +34,7 @@ def check_hits(hits: cc.RayHits, solids: Solids, starts: Vectors, ends: Vectors,
 
 
 def check_chords(chords: cc.Chords, solids: Solids, starts: Vectors, ends: Vectors, error: float = 1e-13) -> None:
-    """Assert that segments cross what exact arithmetic says, in that order, by these faces; ends err by no more."""
+    """Assert that limbs, order and faces of chords agree with exact arithmetic, and fractions within `error`."""
     for i, (start, end) in enumerate(zip(starts.tolist(), ends.tolist(), strict=True)):
         expected = order.sorted_chords(segment_numbers(start, end), solids)
         rows = slice(chords.offsets[i], chords.offsets[i + 1])

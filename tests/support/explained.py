@@ -1,4 +1,4 @@
-"""Rays whose explanation is known by hand, and rays at limbs of their own."""
+"""Rays with hand-made explanations, and segments aimed at the limbs of their rows."""
 
 import numpy as np
 from support.oracle.shapes.table import SHAPE_ROWS
@@ -9,7 +9,7 @@ THIN = [2.0**-490, 1e-100, 1e-17, 1e17, 1e100, 2.0**490]
 
 
 def needles_and_sheets(thin: float) -> tuple[cc.Limbs, ...]:
-    """Return limbs of every kind, as thin or as thick beside their length of 4."""
+    """Return limbs of all shapes but spheres: one size (radius, length, half extent) is `thin`, others are 1 to 4."""
     return (
         cc.Limbs.cylinders([[0, 0, 0]], [[0, 0, 4]], thin),
         cc.Limbs.tubes([[0, 0, 0]], [[0, 0, 4]], thin, thin / 2),
@@ -25,7 +25,7 @@ BY_HAND = {name: case for row in SHAPE_ROWS.values() for name, case in row.expla
 
 
 def shots_at_own(world, seed=8):
-    """Return ends of segments, each at its own limb: most hit, some end early or pass."""
+    """Return ends of segments, each aimed at the limb of its row: most hit, some end early or miss."""
     rng = np.random.default_rng(seed)
     target = (world.p1 + world.p2) / 2 + rng.normal(size=world.p1.shape) * 0.45
     step = rng.normal(size=target.shape)

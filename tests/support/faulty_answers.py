@@ -1,4 +1,4 @@
-"""One engine with any fault: a field of its answers, what is done to it, and to which hits."""
+"""One engine with a chosen fault: the field, the change, and the hits that it applies to."""
 
 from typing import ClassVar
 
@@ -21,7 +21,7 @@ DONE = {
     "nan": lambda column, _: np.full(column.shape, np.nan),
     "infinite": lambda column, _: np.full(column.shape, np.inf),
 }
-"""What is done to a column, by name; ``along`` holds what a metre along the segment is in its unit."""
+"""Changes of a column, by name; ``along`` is a metre along the segment in the column's unit."""
 
 TO = {
     "all": lambda hits, limbs: np.ones(len(hits), bool),
@@ -31,7 +31,7 @@ TO = {
     "thin": lambda hits, limbs: limbs.radius[hits.limb] < 0.03,
     "far": lambda hits, limbs: hits.position[:, 0] > FAR,
 }
-"""Which hits have the fault."""
+"""The hits that have the fault, by name."""
 
 MEANINGLESS = {("limb", what) for what in ("scaled", "rounded", "negative", "infinite")}
 FAULTS = (
@@ -49,11 +49,11 @@ ELSEWHERE = tuple(
         *(("normal negative", "fraction shifted", "fraction scaled") if hit == "second" else ()),
     )
 )
-"""Faults of hits that are wrong already: of a limb where there is none, or of the second limb in place of the first."""
+"""Faults of hits that are already wrong: phantoms, or hits of the second limb in place of the first."""
 
 
 class PlantedEngine(ExactEngine):
-    """This library's answers with one of the FAULTS."""
+    """This library with one of the faults."""
 
     name = "planted"
     variants: ClassVar = {fault: {"fault": fault} for fault in (*FAULTS, *ELSEWHERE)}
@@ -88,7 +88,7 @@ class PlantedEngine(ExactEngine):
         return self.with_fault(true, wrong, ends - starts)
 
     def elsewhere(self, starts, ends, true):
-        """Answers with hits where there are none, or of second limbs; and which these are."""
+        """The hits with phantoms, or with second limbs in place of the first; and the mask of the changed rows."""
         fraction, normal, limb = true.fraction.copy(), true.normal.copy(), true.limb.copy()
         if self.hit == "phantom":
             rows = np.flatnonzero(limb < 0)
@@ -106,7 +106,7 @@ class PlantedEngine(ExactEngine):
         return EngineHits(limb, fraction, position, normal), np.isin(np.arange(len(limb)), rows)
 
     def with_fault(self, true, wrong, step):
-        """The answers with the fault in these rows."""
+        """The hits with the fault in the rows of `wrong`."""
         length = np.linalg.norm(step, axis=1)
         length = np.where(length > 0, length, 1.0)
         along = {"fraction": 1 / length, "limb": 1, "normal": np.ones(3)}.get(self.field, step / length[:, None])

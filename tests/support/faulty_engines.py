@@ -9,7 +9,7 @@ from cylcollide.engines import Capabilities, EngineHits
 
 
 class ExactEngine:
-    """This library in the role of another engine: there is nothing to find."""
+    """This library in the role of another engine, without any fault."""
 
     name = "planted"
     capabilities = Capabilities(shapes=frozenset({cc.Shape.CYLINDER}), inside="hit", accuracy=1e-14)
@@ -42,7 +42,7 @@ class ExactEngine:
 
 
 def flipped_world(every):
-    """A HitWorld, one of so many of whose hits is told as a miss."""
+    """A HitWorld that reports one of `every` hits as a miss."""
 
     class Flipped(cc.HitWorld):
         def cast_segments(self, starts, ends, **options):
@@ -63,21 +63,21 @@ class InflatedEngine(ExactEngine):
 
 
 class HairlineEngine(ExactEngine):
-    """Every limb is thicker by less than the rounding of float64 explains."""
+    """Every limb is thicker by a relative 1e-13, which float64 rounding can explain."""
 
     def solids(self, limbs):
         return cc.Limbs.cylinders(limbs.p1, limbs.p2, limbs.radius * (1 + 1e-13))
 
 
 class OpenEngine(ExactEngine):
-    """Limbs are thin walls without ends."""
+    """Limbs are thin tubes, open at both ends."""
 
     def solids(self, limbs):
         return cc.Limbs.tubes(limbs.p1, limbs.p2, limbs.radius, limbs.radius * (1 - 1e-9))
 
 
 class BlindEngine(ExactEngine):
-    """Limb 3 is missing wherever there is one."""
+    """Limb 3, if there is one, is never hit."""
 
     blind = 3
 
@@ -101,7 +101,7 @@ class SingleEngine(ExactEngine):
 
 
 class LossyEngine(ExactEngine):
-    """Every thousandth ray of a batch comes back as a miss."""
+    """Every thousandth ray of a batch is a miss."""
 
     def cast_segments(self, starts, ends):
         return self.without(super().cast_segments(starts, ends), np.arange(1, len(starts) + 1) % 1000 == 0)
@@ -116,7 +116,7 @@ class LossyEngine(ExactEngine):
 
 
 class ForgetfulEngine(LossyEngine):
-    """Every thousandth ray is lost, however many it is asked at once."""
+    """Every thousandth ray over all batches is lost."""
 
     asked = 0
 
@@ -127,19 +127,19 @@ class ForgetfulEngine(LossyEngine):
 
 
 class LeavingEngine(ExactEngine):
-    """No fault: a start inside is hit where it leaves."""
+    """No fault: a ray that starts inside hits where it leaves the limb."""
 
     inside = "exit"
 
 
 class PassingEngine(ExactEngine):
-    """No fault: the limb a segment starts in is not noticed."""
+    """No fault: a segment ignores the limb that it starts in."""
 
     inside = "ignore"
 
 
 class ShortEngine(ExactEngine):
-    """The last answer of a batch does not come, and the first names a limb that is not there."""
+    """The last row of a batch is missing, and the first one has the index of a limb that does not exist."""
 
     def cast_segments(self, starts, ends):
         found = super().cast_segments(starts, ends)
@@ -148,7 +148,7 @@ class ShortEngine(ExactEngine):
 
 
 class RaisingEngine(ExactEngine):
-    """Segments of length zero are refused."""
+    """A segment of length zero raises an error."""
 
     def cast_segments(self, starts, ends):
         if (starts == ends).all(axis=1).any():
@@ -157,11 +157,11 @@ class RaisingEngine(ExactEngine):
 
 
 class PanicError(BaseException):
-    """As the panics of Rust engines: no Exception."""
+    """Like panics of Rust engines, not an Exception."""
 
 
 class PanickingEngine(ExactEngine):
-    """It panics where there are several limbs."""
+    """It panics for worlds of several limbs."""
 
     def build(self, limbs):
         if len(limbs) > 1:
@@ -170,7 +170,7 @@ class PanickingEngine(ExactEngine):
 
 
 class BallsEngine(ExactEngine):
-    """It holds no cylinders."""
+    """It supports spheres only."""
 
     capabilities = replace(ExactEngine.capabilities, shapes=frozenset({cc.Shape.SPHERE}))
 
@@ -185,7 +185,7 @@ class RaylessEngine(ExactEngine):
 
 
 class WobblyEngine(ExactEngine):
-    """Every verdict is right, but hits lie 2 cm off, early and late in turns, and all normals are the same."""
+    """Every verdict is right, but hits are 2 cm off, early and late in turn, and all normals are the same."""
 
     def cast_segments(self, starts, ends):
         found = super().cast_segments(starts, ends)

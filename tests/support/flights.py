@@ -1,8 +1,8 @@
-"""Flights under gravity and drag in 60 decimal digits: an oracle that shares no formula with the library's.
+"""Flights under gravity and drag in 60 decimal digits: an oracle that shares no formula with the library.
 
-The velocity is a Taylor series of 24 terms over steps of an eighth of its radius of convergence, |v| by the recurrence
-of a square root, so that a step errs by less than 8⁻²⁴ of the speed. Vertical shots have closed forms (tangent up,
-hyperbolic tangent down), also through the apex, where |v| v is not analytic.
+The velocity is a Taylor series of 24 terms over steps of an eighth of its radius of convergence; |v| has the recurrence
+of a square root. A step errs by less than 8⁻²⁴ of the speed. Vertical shots have closed forms (tangent up, hyperbolic
+tangent down), also through the apex, where |v| v is not analytic.
 """
 
 from decimal import Decimal, localcontext
@@ -17,27 +17,27 @@ Vector = tuple[Decimal, ...]
 
 
 class State(NamedTuple):
-    """Where a bullet is, and its velocity."""
+    """Position and velocity of a bullet."""
 
     place: Vector
     velocity: Vector
 
 
 def distance(a: Vector, b: Vector) -> Decimal:
-    """Euclidean, rounded to the digits of the oracle."""
+    """The Euclidean distance, rounded to the oracle's digits."""
     with localcontext(prec=DIGITS):
         return dot(*[subtract(a, b)] * 2).sqrt()
 
 
 def acceleration(state: State, gravity: Vector, drag: Decimal) -> Decimal:
-    """How fast the velocity changes."""
+    """The magnitude of the acceleration."""
     with localcontext(prec=DIGITS):
         rate = drag * dot(state.velocity, state.velocity).sqrt()
         return distance(gravity, tuple(rate * v for v in state.velocity))
 
 
 def fly(state: State, gravity: Vector, drag: Decimal, time: Decimal) -> State:
-    """The state after a time."""
+    """The state after `time`."""
     with localcontext(prec=DIGITS):
         if drag == 0:
             return _parabola(state, gravity, time)
@@ -59,7 +59,7 @@ def _is_vertical(v: Vector, g: Vector) -> bool:
 
 
 def _taylor(state: State, gravity: Vector, drag: Decimal, time: Decimal) -> tuple[State, Decimal]:
-    """The state after a step, and the time that is left."""
+    """The state after a step, and the remaining time."""
     speed = dot(state.velocity, state.velocity).sqrt()
     rate = drag * speed + dot(gravity, gravity).sqrt() / speed
     step = min(time, 1 / (8 * rate)) if rate else time

@@ -1,7 +1,7 @@
-"""Every loop that finds first limbs, forced one after another, and what each of them was seen to do.
+"""Force each loop that finds first limbs in turn, and record its calls and results.
 
-Which loop `cylcollide.query.closest` takes depends on thresholds; here they are set so that every batch takes the same
-one, and the loops count how often they were taken.
+Thresholds select the loop of `cylcollide.query.closest`; here they are set so that every batch uses the same loop, and
+each use is counted.
 """
 
 from collections import Counter
@@ -24,7 +24,7 @@ from cylcollide.query.loops.columns import HitColumns
 from cylcollide.query.loops.stream import cast_stream
 
 LANES = 8
-"""Smaller batches than this always go one by one."""
+"""Smaller batches always use the loop of single rays."""
 
 NEVER = 1 << 60
 SINGLE, BRUTE_FORCE, STREAMS, MIXED = "single rays", "brute force", "streams", "as shipped"
@@ -34,24 +34,24 @@ WAYS: dict[str, dict[str, int]] = {
     BRUTE_FORCE: {"SMALLEST_STREAM": LANES, "FEW_LIMBS": NEVER},
     STREAMS: {"SMALLEST_STREAM": LANES, "FEW_LIMBS": -1},
 }
-"""The thresholds for a way to be taken by all batches of eight or more rays with one mask."""
+"""Thresholds that make all batches of eight or more rays with one mask use a loop."""
 
 SHORT_STREAMS = {"STREAM_RAYS": 64}
-"""So that a batch of a few hundred rays needs many streams."""
+"""Thresholds that split a batch of a few hundred rays into many streams."""
 
 POLICIES = ("hit", "exit", "ignore")
 
 
 @dataclass
 class Seen:
-    """What a forced way did: a comparison of ways that were not taken compares nothing."""
+    """Counts of a forced loop, so that tests can assert that it was used."""
 
-    batches: Counter[str] = field(default_factory=Counter)  # by way
+    batches: Counter[str] = field(default_factory=Counter)  # by loop
     rows: Counter[str] = field(default_factory=Counter)  # "rays", "hits", "misses", "undecided", "inside"
-    raw: HitColumns | None = None  # of the last query, before anything is resolved
+    raw: HitColumns | None = None  # of the last query, before undecided rows are resolved
 
     def kept(self, verdicts: HitColumns) -> None:
-        """Keep a copy, and count."""
+        """Copy the columns and count their rows."""
         self.raw = HitColumns(*(column.copy() for column in verdicts))
         sure = ~verdicts.undecided
         self.rows["rays"] += len(verdicts.limb)
@@ -63,7 +63,7 @@ class Seen:
 
 @contextmanager
 def forced(way: str, **more: int) -> Iterator[Seen]:
-    """All queries of this process go this way while the context lasts; `more`: further thresholds."""
+    """Make all queries of this process use one loop within the context; `more`: further thresholds."""
     seen = Seen()
 
     def counted(name: str, loop: Callable[..., Any]) -> Callable[..., Any]:
@@ -84,7 +84,7 @@ def forced(way: str, **more: int) -> Iterator[Seen]:
     with pytest.MonkeyPatch.context() as patch:
         for name, value in {**WAYS.get(way, {}), **more}.items():
             set_threshold(patch, name, value)
-        patch.setattr(scratch, "_kept", type(scratch._kept)())  # scratch memory is as large as these thresholds say
+        patch.setattr(scratch, "_kept", type(scratch._kept)())  # these thresholds set the size of scratch memory
         for name, loop in ((SINGLE, single.cast_single_rays), (BRUTE_FORCE, cast_brute_force), (STREAMS, cast_stream)):
             replace_loop(patch, loop, counted(name, loop))
         patch.setattr(cc.RayHits, "__init__", watched)
@@ -94,9 +94,9 @@ def forced(way: str, **more: int) -> Iterator[Seen]:
 def cast_all_ways(
     cast: Callable[[], cc.RayHits], ways: tuple[str, ...] = tuple(WAYS), check_undecided: bool = True, **more: int
 ) -> tuple[cc.RayHits, dict[str, Seen]]:
-    """What `cast` answers one by one; asserts that the other ways give the same bits, and were taken.
+    """The hits of `cast` by the first loop; asserts that the other loops are used and give the same bits.
 
-    So must the verdicts be before anything is resolved. `check_undecided`: streams leave the same rows undecided, too.
+    Verdicts before resolving must be equal, too. `check_undecided`: streams leave the same rows undecided.
     """
     seen: dict[str, Seen] = {}
     first: cc.RayHits | None = None
@@ -116,11 +116,11 @@ def cast_all_ways(
 
 
 def check_same_verdicts(one: Seen, two: Seen, way: str, undecided_too: bool) -> None:
-    """Assert that two ways wrote the same columns before anything was resolved, at least where both are sure.
+    """Assert that two loops wrote the same columns before resolving, at least in rows that both decide.
 
-    Without a tree other rows may be undecided: boxes keep limbs away whose own bounds would not decide, and a ray that
-    starts too far away for any box may be decided by its limbs. So may they be between two traversals of one tree,
-    where such limbs are many: what comes first decides which boxes are out of reach. The answers are equal.
+    A loop without a tree may leave other rows undecided: boxes cull limbs whose own bounds do not decide, and limbs may
+    decide a ray that starts too far away for the boxes' bounds. Two traversals of one tree may differ, too, if there
+    are many such limbs: the order of visits determines which boxes are out of reach. The final hits are equal.
     """
     assert one.raw is not None
     assert two.raw is not None
@@ -134,7 +134,7 @@ def check_same_verdicts(one: Seen, two: Seen, way: str, undecided_too: bool) -> 
 
 
 def shown_difference(one: cc.RayHits, two: cc.RayHits) -> str:
-    """The first rows in which limb, fraction or face differ."""
+    """The first rows that differ in limb, fraction, face or start inside, as text."""
     differ = (one.limb != two.limb) | (one.fraction != two.fraction) | (one.face != two.face)
     rows = np.flatnonzero(differ | (one.started_inside != two.started_inside))
     lines = [

@@ -1,4 +1,4 @@
-"""A report as a test reads it."""
+"""A parser of HTML reports for tests."""
 
 import base64
 import gzip
@@ -12,7 +12,7 @@ LOADING = {"script": "src", "link": "href", "img": "src", "iframe": "src", "sour
 
 
 class Page(HTMLParser):
-    """Text outside scripts and styles, the data in scripts, and every address that a tag would load or link to."""
+    """Text outside scripts and styles, the data in scripts, and every address that a tag loads or links to."""
 
     def __init__(self):
         super().__init__()
@@ -54,7 +54,7 @@ class Page(HTMLParser):
 
 
 def page_alone(html):
-    """A page that loads nothing from elsewhere, draws with one copy of plotly, and gives no two tags one id."""
+    """The parsed page; asserts that it loads no external files, has one copy of plotly, and has unique ids."""
     page = Page.parse(html)
     assert page.loads == ["data:,"]
     assert "@import" not in html
@@ -66,7 +66,7 @@ def page_alone(html):
 
 
 def numbers(column):
-    """A column of a trace, written as a list or as base64."""
+    """A column of a trace as an array, from a list or from base64."""
     if isinstance(column, dict):
         return np.frombuffer(base64.b64decode(column["bdata"]), dtype=column["dtype"])
     return np.array(column)

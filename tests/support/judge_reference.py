@@ -1,4 +1,4 @@
-"""Policies the slow and plain way: lists of crossings, in any kind of numbers, rational ones too."""
+"""A plain reference implementation of policies: lists of crossings, in floats or rational numbers."""
 
 from collections import Counter
 from dataclasses import dataclass
@@ -14,7 +14,7 @@ Number = Any
 
 
 class Crossing(NamedTuple):
-    """A stretch of a ray in a limb; fractions of the ray, and lengths."""
+    """The part of a ray in a limb: fractions of the ray, and a length."""
 
     entry: Number
     exit: Number
@@ -27,7 +27,7 @@ class Crossing(NamedTuple):
 
 @dataclass
 class Traced:
-    """A crossing with what the policy makes of it."""
+    """A crossing with its energies, damage and reason."""
 
     crossing: Crossing
     energy_in: Number
@@ -38,36 +38,36 @@ class Traced:
 
 @dataclass
 class Verdict:
-    """What is said about one ray."""
+    """The judgement of one ray."""
 
-    counted: int | None  # the crossing
+    counted: int | None  # index of the crossing
     damage: Number
     energy_left: Number
     trace: list[Traced]
 
 
 def in_order(crossings: list[Crossing]) -> list[Crossing]:
-    """Return the crossings by entry, those of one place by row, those of one limb one after another."""
+    """Return the crossings sorted by entry, then by row, then by exit."""
     return sorted(crossings, key=lambda c: (c.entry, c.row, c.exit))
 
 
 def whose(crossing: Crossing) -> tuple[str, int]:
-    """Return whom a limb belongs to; a limb of nobody belongs to itself."""
+    """Return the owner of a limb: its character, or the limb itself without a character."""
     return ("limb", crossing.row) if crossing.character == -1 else ("character", crossing.character)
 
 
 def weight(weights: Any, group: int, rest: float) -> Number:
-    """Return the number of a group, which is given by number."""
+    """Return the factor or loss of a group, given by number."""
     return Fraction(weights.get(group, weights.get("default", rest)))
 
 
 def factor(policy: cc.Policy, crossing: Crossing, group: int) -> Number:
-    """Return the damage per energy; a static takes none, unless its group is named."""
+    """Return the damage per energy; 0 for a static, unless `damage` has its group."""
     return Fraction(policy.damage.get(group, 0)) if crossing.is_static else weight(policy.damage, group, 1)
 
 
 def verdict(policy: cc.Policy, crossings: list[Crossing], energy: Number, length: Number) -> Verdict:
-    """Judge one ray of this length, whose crossings are in order."""
+    """Judge one ray of this length, with sorted crossings."""
     if policy.kind == "penetration":
         return penetrated(policy, crossings, energy, length)
     if not crossings:
@@ -94,7 +94,7 @@ def verdict(policy: cc.Policy, crossings: list[Crossing], energy: Number, length
 
 
 def penetrated(policy: cc.Policy, crossings: list[Crossing], energy: Number, length: Number) -> Verdict:
-    """Let a ray lose energy limb by limb; `unions`: where the last one of a character ends, and which group rules."""
+    """Judge by penetration: the ray loses energy limb by limb. `unions`: end and group of each owner's last union."""
     unions: dict[tuple[str, int], tuple[Number, int]] = {}
     trace, total, counted = [], 0 * energy, None
     for k, crossing in enumerate(crossings):
@@ -131,7 +131,7 @@ def victim(want: Verdict) -> int:
 
 
 def differences(judged: cc.Judged, i: int, want: Verdict, close: float = 0.0) -> list[str]:
-    """Return the fields of ray i that are not as wanted; numbers may differ by a share of `close`."""
+    """Return the fields of ray i that differ from `want`; numbers may differ by `close`, relative above 1."""
     impacts, (begin, end) = judged.impacts, judged.impacts.offsets[i : i + 2].tolist()
     if end - begin != len(want.trace):
         return [f"{end - begin} impacts, not {len(want.trace)}"]
@@ -170,7 +170,7 @@ def differences(judged: cc.Judged, i: int, want: Verdict, close: float = 0.0) ->
 
 
 def seen_in(policy: cc.Policy, want: Verdict) -> Counter[str]:
-    """Return which reasons and corners occur in a verdict."""
+    """Return the counts of reasons and corner cases in a verdict."""
     seen = Counter(traced.reason.name for traced in want.trace)
     crossings = [traced.crossing for traced in want.trace]
     for one, other in zip(want.trace, want.trace[1:], strict=False):
@@ -200,7 +200,7 @@ def seen_in(policy: cc.Policy, want: Verdict) -> Counter[str]:
 
 
 def single_crossings(limbs: cc.Limbs, starts: np.ndarray, ends: np.ndarray) -> list[list[Crossing]]:
-    """Return the crossings of each ray, found limb by limb."""
+    """Return the sorted crossings of each ray, computed limb by limb."""
     found: list[list[Crossing]] = [[] for _ in starts]
     for k in range(len(limbs)):
         chords = cc.HitWorld(limbs[k : k + 1]).chords_segments(starts, ends)

@@ -1,4 +1,4 @@
-"""A state some of whose limbs are carried by bones, as characters carry theirs; the rest are bare."""
+"""A state in which bones carry some of the limbs, as in characters; the others are bare."""
 
 from fractions import Fraction
 
@@ -10,11 +10,11 @@ import cylcollide as cc
 from cylcollide.query.labels import RowLabels
 
 LABEL_FIELDS = ("limb_name", "hit_group", "static", "bone", "rig_limb", "local_position", "local_normal")
-"""What results have of labels."""
+"""Fields of results that come from labels."""
 
 
 def carried(limbs: cc.Limbs, seed: int = 5) -> cc.Snapshot:
-    """Return the limbs as a state: a third of them bare, the others each on one of nine bones, turned anyhow."""
+    """Return a state with these limbs: a third are bare, the others are on nine bones with random orientations."""
     rng, n = np.random.default_rng(seed), len(limbs)
     row = np.arange(n, dtype=np.int32)
     bare = row % 3 == 0
@@ -36,6 +36,6 @@ def carried(limbs: cc.Limbs, seed: int = 5) -> cc.Snapshot:
 
 
 def into_frame(turn: NDArray[np.float64], vector: list[Fraction]) -> list[Fraction]:
-    """Return a vector in the frame that a quaternion x, y, z, w of any length but 0 turns, in rational numbers."""
+    """Return a vector in the frame turned by a quaternion x, y, z, w of any length but 0, in rational numbers."""
     x, y, z, w = rational(turn)
     return [*turned((-x, -y, -z, w), tuple(vector))]

@@ -1,4 +1,4 @@
-"""A random life of characters whose shots are logged, and the checks of what was logged."""
+"""A random life of characters whose shots are logged, with the judged results to compare with the log."""
 
 from pathlib import Path
 from typing import Any
@@ -19,23 +19,23 @@ STATIC_STEPS = ("add_static", "add_static", "move_static", "remove_static")
 
 
 class LoggedLife:
-    """A world and a history that are logged, and what was answered."""
+    """A logged world and history, and the results of its shots."""
 
     def __init__(self, path: Path, seed: int, bare: cc.Limbs, ticks: int = 5, **options: Any) -> None:
         self.rng = np.random.default_rng(seed)
         self.life = Life(self.rng, bare, 2.0)
-        self.life.world.spawn(self.life.rigs[0], 0)  # its hit groups are known from now on
+        self.life.world.spawn(self.life.rigs[0], 0)  # registers the hit groups of this rig
         interpolate = "ends" if seed % 3 == 1 else "bones"
         distance = 3.0 if seed % 2 else np.inf
         self.history = cc.PoseHistory(self.life.world, ticks, interpolate, distance)
         self.time, self.answers = 0.0, []
-        for _ in range(seed % 4):  # some of it before the log begins
+        for _ in range(seed % 4):  # some steps before the log begins
             self.step()
         self.log = cc.ShotLog(path, self.life.world, self.history, **options)
         self.answers.clear()
 
     def step(self) -> None:
-        """Something happens, a tick is recorded, shots are judged."""
+        """Take two random steps, record a tick, judge shots."""
         for name in self.rng.choice((*STEPS, *STATIC_STEPS), 2):
             getattr(self.life, name)()
         self.time += float(self.rng.choice([0.125, 0.3, 1.0]))
@@ -43,7 +43,7 @@ class LoggedLife:
         self.shoot()
 
     def shoot(self) -> None:
-        """Shots at the present and at the past, by several policies and with all filters."""
+        """Judge shots in the present and in the past, with several policies and all filters."""
         rng, world, history = self.rng, self.life.world, self.history
         first, second = self.life.rays(4)
         several: Any = [POLICIES[k] for k in rng.integers(0, 4, 4)]
@@ -70,5 +70,5 @@ class LoggedLife:
         self.keep(history.judge_rays(first[0], second[0] - first[0], policy, time=float(history.times[-1])))
 
     def keep(self, judged: cc.Judged) -> None:
-        """Remember an answer."""
+        """Store the limb and the explanation of each shot."""
         self.answers += [(judged.limb[i].item(), str(judged.explain(i)).partition(", ")[2]) for i in range(len(judged))]

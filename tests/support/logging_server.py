@@ -1,7 +1,7 @@
-"""A server that logs its shots, until somebody kills it or it kills itself in the middle of a transaction.
+"""A server that logs its shots until it is killed, or kills itself in the middle of a transaction.
 
-Run with the paths of the log and of a file of what is expected, a seed, and the number of the transaction in which it
-ends, -1 for none.
+Arguments: the path of the log, the path of the file of expected results, a seed, and the number of the transaction in
+which the server kills itself, or -1.
 """
 
 import json
@@ -20,7 +20,7 @@ POLICY = cc.Policy.most_important(order=["head", "torso"], damage={"head": 4.0})
 
 
 class Match:
-    """People who are somewhere else in each tick, and shots at them."""
+    """Characters with a new pose in each tick, and shots at them."""
 
     def __init__(self, seed: int) -> None:
         self.rng, self.rig, self.world = np.random.default_rng(seed), cc.Rig.humanoid(), cc.HitWorld()
@@ -28,13 +28,13 @@ class Match:
         self.history = cc.PoseHistory(self.world, 4)
 
     def tick(self, number: int) -> None:
-        """All take a pose, which is recorded."""
+        """Pose all characters and record the tick."""
         root, turn = self.rng.uniform(-2, 2, (PEOPLE, 3)), self.rng.normal(size=(PEOPLE, 4))
         self.world.set_poses(self.ids, *self.rig.forward(root, turn, self.rig.rest_orientations))
         self.history.record(number / 60)
 
     def shoot(self, shots: int = 2) -> list[int]:
-        """Shots at the last two ticks; the limbs that count."""
+        """Judge shots within the last two ticks; return the limbs that count."""
         times = self.history.times
         start = self.rng.uniform(-4, 4, (shots, 3))
         aim = self.world.limbs.p1[self.rng.integers(len(self.world), size=shots)]
@@ -43,7 +43,7 @@ class Match:
 
 
 def logged(path: Path, ticks: int, shots: int = 4, after: Callable[[Match], object] = lambda _: None) -> Match:
-    """A match of so many ticks, in each of which ann shoots, and its closed log; `after` is called after each tick."""
+    """A match of `ticks` ticks with shots by ann in each, whose log is closed; `after` is called after each tick."""
     match = Match(5)
     with cc.ShotLog(path, match.world, match.history) as log:
         for number in range(ticks):
@@ -55,7 +55,7 @@ def logged(path: Path, ticks: int, shots: int = 4, after: Callable[[Match], obje
 
 
 class Fatal:
-    """A connection whose process is killed before a transaction is committed."""
+    """A connection that kills the process before it commits the given transaction."""
 
     def __init__(self, file, transaction: int) -> None:
         self.file, self.left = file, transaction
@@ -72,7 +72,7 @@ class Fatal:
 
 
 def serve(path: Path, expected: Path, seed: int, fatal: int) -> None:
-    """Play and log; each line of `expected` has the last acknowledged tick and the limbs of a tick's shots."""
+    """Run a logged match; each line of `expected` has the last acknowledged tick and the limbs of a tick's shots."""
     match = Match(seed)
     log = cc.ShotLog(path, match.world, match.history, when_full="wait")
     if fatal >= 0:

@@ -1,7 +1,7 @@
-"""Functions of tests as machine code: numba compiles them, with all marked functions that they call, and runs them.
+"""Test functions as machine code: numba compiles and runs them, with all marked functions that they call.
 
-The build's own compiler only writes files; the loops that it made are tested by calling them. A test that needs numba
-where it is not installed is skipped when it calls such a function.
+The build's own compiler only writes files; tests call its loops directly. Without numba a test is skipped when it calls
+such a function.
 """
 
 import sys
@@ -16,7 +16,7 @@ from cylcollide.runtime.compile import LOOPS, MARKED
 
 
 class MachineCode:
-    """A function with machine code for each kind of arguments, made at the first call; `plain` is the function."""
+    """A function compiled at the first call with each combination of argument types; `plain` is interpreted."""
 
     def __init__(self, function):
         self.function, self.plain = function, np.errstate(all="ignore")(function)
@@ -27,29 +27,29 @@ class MachineCode:
 
 @cache
 def jitted(function):
-    """A function as numba's, which compiles all marked functions with these options, too."""
+    """The function compiled by numba; all marked functions are compiled with the same options."""
     numba = pytest.importorskip("numba")
     put_build_in_reach()
-    from native.frontend import OPTIONS, make_known
+    from native.frontend import OPTIONS, register_marked
 
     options = {name: value for name, value in OPTIONS.items() if not name.startswith("no_")}
-    make_known(options)
+    register_marked(options)
     return numba.njit(**options, forceinline=MARKED.get(function) == "alwaysinline")(function)
 
 
 def as_machine_code(function):
-    """Compile with the options of the build, for a test; plain Python where that is all there is."""
+    """The function compiled with the options of the build; plain Python if no machine code is in use."""
     return MachineCode(function) if IS_COMPILED else np.errstate(all="ignore")(function)
 
 
 def interpreted(function):
-    """The same function, or loop, as plain Python."""
+    """The function or loop as plain Python."""
     loop = next((loop.function for loop in LOOPS.values() if loop.call is function), None)
     return getattr(function, "plain", function) if loop is None else np.errstate(all="ignore")(loop)
 
 
 def replace_loop(patch, loop, replacement):
-    """Put another function in place of a loop, in all modules of package and build that call it; there must be one."""
+    """Replace a loop in all modules of package and build that call it; asserts that there is one."""
     places = places_of(loop, len(sys.modules))
     assert places
     for module, name in places:
@@ -58,7 +58,7 @@ def replace_loop(patch, loop, replacement):
 
 @cache
 def places_of(loop, modules):
-    """Modules of package and build, and names in them, that are this loop, while so many modules are loaded."""
+    """Modules and names in package and build that refer to this loop; `modules` invalidates the cache after imports."""
     del modules
     return [
         (module, name)

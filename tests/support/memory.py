@@ -1,11 +1,11 @@
-"""Memory that work leaves behind."""
+"""Memory that repeated calls do not free."""
 
 import gc
 import tracemalloc
 
 
 def memory_taken(work, times):
-    """Bytes that are left over after so many times, in a warm process."""
+    """Bytes still allocated after `times` calls of `work`, after three warm-up calls."""
     for _ in range(3):
         work()
     tracemalloc.start()

@@ -1,8 +1,7 @@
-"""A hundred thousand mixed questions, and a digest of the bits of every column that answers them.
+"""About 100,000 mixed queries, and a digest of the bits of every result column.
 
-Drawn with `random` of a generator alone, and asked through the public interface, so that two versions of the library
-can be held against each other bit by bit. Lengths (`distance`, `thickness`) are left out: numpy's `hypot` is the
-system's.
+They are drawn with `random` of a generator alone and use the public interface, so that two versions of the library can
+be compared bit by bit. Lengths (`distance`, `thickness`) are left out, because numpy's `hypot` is the system's.
 """
 
 from collections.abc import Callable, Iterator
@@ -26,7 +25,7 @@ POLICIES = ("hit", "exit", "ignore")
 
 
 def mixed_limbs(n: int, rng: np.random.Generator, field: float) -> cc.Limbs:
-    """Return n limbs of all shapes in a cube of edge `field` metres; character i // 8, one of three layers."""
+    """Return n limbs of all shapes in a cube of edge `field` metres; row i has character i // 8 and layer i % 3."""
     p1, size = field * rng.random((n, 3)), 0.05 + 0.4 * rng.random(n)
     p2, turn, half = p1 + 2.0 * rng.random((n, 3)) - 1.0, 2.0 * rng.random((n, 4)) - 1.0, 0.1 + rng.random((n, 3))
     row = np.arange(n)
@@ -52,7 +51,7 @@ def limbs_of(kind: int, i: Vectors, a: Vectors, b: Vectors, r: Vectors, turn: Ve
 
 
 def grid_limbs() -> cc.Limbs:
-    """Return limbs in whole numbers, which touch each other and whole rays."""
+    """Return limbs with coordinates in halves, which touch each other and rays of `whole_segments`."""
     x, y = (axis.ravel() for axis in np.meshgrid(np.arange(4.0), np.arange(4.0)))
     foot = np.column_stack([x, y, np.zeros(16)])
     up = np.array([0.0, 0.0, 1.0])
@@ -74,16 +73,16 @@ def segments(rng: np.random.Generator, n: int, field: float) -> tuple[Vectors, V
 
 
 def whole_segments(rng: np.random.Generator, n: int) -> tuple[Vectors, Vectors]:
-    """Return ends of n segments in halves of whole numbers: touches, rims, edges, axis-parallel rays."""
+    """Return ends of n segments with coordinates in halves: touches, rims, edges, axis-parallel rays."""
     return np.floor(24 * rng.random((n, 3))) / 2 - 1.0, np.floor(24 * rng.random((n, 3))) / 2 - 1.0
 
 
 Answered = tuple[str, Any, tuple[str, ...]]
-"""Name of a question, the answer, and its fields that count; none of an array."""
+"""Name of a query, the result, and the fields to compare; () for an array."""
 
 
 def columns(asked: Iterator[Answered]) -> Iterator[tuple[str, bytes]]:
-    """Yield name and bytes of each field."""
+    """Yield name and bytes of each field; every NaN has the same bits."""
     for name, answer, fields in asked:
         for label, column in [(f"{name} {field}", getattr(answer, field)) for field in fields] or [(name, answer)]:
             given = np.ascontiguousarray(column)
@@ -91,12 +90,12 @@ def columns(asked: Iterator[Answered]) -> Iterator[tuple[str, bytes]]:
 
 
 def answers(share: float = 1.0) -> Iterator[tuple[str, bytes]]:
-    """Ask everything, or a share of it, and yield name and bytes of each column; one NaN stands for all."""
+    """Evaluate all queries, or a share of them, and yield name and bytes of each column."""
     return columns(asked(lambda n: max(8, int(share * n))))
 
 
 def asked(count: Callable[[int], int]) -> Iterator[Answered]:
-    """Ask about worlds of five kinds."""
+    """Evaluate the queries in five worlds; `count` scales the numbers of rays."""
     rng = np.random.default_rng(13)
     for label, limbs, field, n in (
         ("one", mixed_limbs(1, rng, 1.0), 1.0, count(2000)),
@@ -138,7 +137,7 @@ def asked(count: Callable[[int], int]) -> Iterator[Answered]:
 
 
 def near_answers(world: cc.HitWorld, label: str, n: int, field: float) -> Iterator[Answered]:
-    """Ask about clearances, doubts, capsules, boxes and blades."""
+    """Evaluate clearances, doubts, capsule and box overlaps, and sweeps."""
     rng, n = np.random.default_rng(19), max(8, n // 32)
     start, end = whole_segments(rng, n) if label == "grid" else segments(rng, n, field)
     radius, half = rng.choice([0.0, 0.05, 0.25], n), 0.05 + 0.5 * rng.random((n, 3))
@@ -152,7 +151,7 @@ def near_answers(world: cc.HitWorld, label: str, n: int, field: float) -> Iterat
 
 
 def thick_answers(world: cc.HitWorld, label: str, n: int, field: float) -> Iterator[Answered]:
-    """Ask about thick segments, some of them lines, under each policy."""
+    """Cast thick segments, some of radius 0, under each policy."""
     rng, n = np.random.default_rng(17), max(8, n // 8)
     start, end = whole_segments(rng, n) if label == "grid" else segments(rng, n, field)
     radius = rng.choice([0.0, 0.01, 0.1, 0.25], n)
@@ -166,7 +165,7 @@ def thick_answers(world: cc.HitWorld, label: str, n: int, field: float) -> Itera
 
 
 def digests(share: float = 1.0) -> dict[str, str]:
-    """Return a digest for each kind of question and column."""
+    """Return a digest for each kind of query and column."""
     found: dict[str, Any] = {}
     for name, data in answers(share):
         words = name.split(" ")

@@ -1,4 +1,4 @@
-"""A crowd whose characters move in place, and ways to hold what it was."""
+"""A crowd whose characters are moved in place, and objects that hold a reference to its earlier state."""
 
 import copy
 import pickle
@@ -18,15 +18,15 @@ EVERYWHERE = ([[-9.0, -9.0, -9.0]], [[9.0, 9.0, 9.0]])
 
 
 class Crowd:
-    """Characters within a fixed box around all limbs, whose corners are two that never move."""
+    """Characters whose common box is fixed: two that never move are at its corners."""
 
     def __init__(self, rig: cc.Rig, count: int = MANY) -> None:
         self.rig, self.rng, self.world = rig, np.random.default_rng(count), cc.HitWorld()
         self.ids = self.world.spawn(rig, count)
-        self.home = self.rng.uniform(-3, 3, (count, 3))  # near which each one stays: no other tree is due
+        self.home = self.rng.uniform(-3, 3, (count, 3))  # characters stay near, so the tree needs no rebuild
         self.at, self.turn = self.pose(np.arange(count))
         self.at[0], self.at[1] = self.at[0] - 9.0, self.at[1] + 9.0
-        for _ in range(2):  # the second time into columns that can be written
+        for _ in range(2):  # the second call writes into writable columns
             self.world.set_poses(self.ids, self.at, self.turn)
 
     def pose(self, rows: Any) -> tuple[np.ndarray, np.ndarray]:
@@ -34,19 +34,19 @@ class Crowd:
         return self.rig.forward(self.home[rows] + self.rng.uniform(-0.1, 0.1, (len(rows), 3)), [0, 0, 0, 1], turn)
 
     def move(self, *rows: int) -> None:
-        """Other poses of characters that do not stand in the corners."""
+        """Set new poses of the given characters, or of a random one that is not at a corner."""
         chosen = list(rows) or [int(self.rng.integers(2, len(self.ids)))]
         self.at[chosen], self.turn[chosen] = self.pose(chosen)
         self.world.set_poses(self.ids[chosen], self.at[chosen], self.turn[chosen])
 
     def limbs(self) -> cc.Limbs:
-        """The limbs that the world must have."""
+        """The expected limbs of the world."""
         return self.rig.place(self.at, self.turn, character=self.ids)
 
 
 @contextmanager
 def results() -> Iterator[list[int]]:
-    """What `Present.move` returns meanwhile."""
+    """The list of what `Present.move` returns within the context."""
     seen: list[int] = []
     whole = Present.move
 
@@ -60,12 +60,12 @@ def results() -> Iterator[list[int]]:
 
 
 def address(world: cc.HitWorld) -> int:
-    """Where the ends of its limbs are."""
+    """The memory address of the limbs' ends."""
     return world.snapshot()._table.p1.ctypes.data
 
 
 def numbers_of(held: Any) -> list[bytes]:
-    """All numbers that an object of a state holds."""
+    """The bytes of all numbers that an object holds of a state."""
     if isinstance(held, tuple | list):
         return [number for part in held for number in numbers_of(part)]
     if isinstance(held, cc.Snapshot):

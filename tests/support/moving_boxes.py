@@ -1,7 +1,7 @@
-"""Bullets against boxes between two poses: cases, and how deep in the box a bullet is, in 64 bits of mantissa or more.
+"""Bullets against boxes between two poses: cases, and the depth of a bullet in the box, with at least 64 mantissa bits.
 
-The oracle shares no formula with the kernel: it makes the matrix of the interpolated quaternion, and asks every moment
-that it is given.
+The oracle shares no formula with the kernel: it evaluates the matrix of the interpolated quaternion at every given
+moment.
 """
 
 from typing import NamedTuple
@@ -17,7 +17,7 @@ Array = np.ndarray
 
 
 class Cases(NamedTuple):
-    """Arrays with a row a case."""
+    """Arrays with one row per case."""
 
     start: Array  # (n, 3)
     end: Array
@@ -35,7 +35,7 @@ class Cases(NamedTuple):
 
 
 def contacts(cases: Cases, resolution: float, result: Array) -> None:
-    """Write (n, 11): possible, certain, lower, upper, inside and face of the contact; all but `inside` of its end."""
+    """Write (n, 11): possible, certain, lower, upper, inside, face of the contact; these but inside of its end."""
     for i in range(len(result)):
         axes = cases.axes[i]
         path = BoxPath(
@@ -69,7 +69,7 @@ def poses(cases: Cases, alpha: Array) -> tuple[Array, Array]:
 
 
 def coordinates(cases: Cases, u: Array) -> Array:
-    """Where the bullets are at u (n, m), along the axes of their boxes from the centres: (n, m, 3)."""
+    """Coordinates (n, m, 3) of the bullets at u (n, m), along their boxes' axes, from the centres."""
     u = u.astype(np.longdouble)
     first, last = cases.alpha.T.astype(np.longdouble)
     position, matrix = poses(cases, first[:, None] + u * (last - first)[:, None])
@@ -80,12 +80,12 @@ def coordinates(cases: Cases, u: Array) -> Array:
 
 
 def depth(cases: Cases, u: Array) -> Array:
-    """How deep in its box each bullet is at moments u (n, m), metres; negative outside."""
+    """Depth of each bullet in its box at u (n, m), in metres; negative outside."""
     return (cases.half[:, None] - np.abs(coordinates(cases, u))).min(-1)
 
 
 def deepest(cases: Cases, begin: Array, end: Array, samples: int, rounds: int = 4) -> Array:
-    """The largest depth (n,) that is found between two moments: by samples, then by more about the deepest."""
+    """The largest depth (n,) between two moments, by samples that are refined around the deepest."""
     first, last = begin.copy(), end.copy()
     best = np.full(len(begin), -np.inf, np.longdouble)
     for _ in range(rounds):
@@ -101,9 +101,9 @@ def deepest(cases: Cases, begin: Array, end: Array, samples: int, rounds: int = 
 def cases_of(n: int, seed: int, aim: str, most_turn: float = np.pi) -> Cases:
     """Bullets that fly near a moving box.
 
-    `aim`: "near": at any place in and about it; "surface": at a place of its surface, or so near that only a few ulp to
-    a tenth are missing. Boxes move and turn at any rate, bones have quaternions of any length, ticks are crossed wholly
-    or in part, and in a tenth of the cases time stands still.
+    `aim`: "near": at points in and about the box; "surface": at points on its surface, or 10⁻¹⁶ to 10⁻¹ (relative) off.
+    Boxes have various speeds and rates of turn, quaternions of bones any length; flights cover a whole tick or a part,
+    and in one of 12 cases time stands still.
     """
     rng = np.random.default_rng(seed)
     here = rng.normal(size=(n, 3)) * 3.0
@@ -119,7 +119,7 @@ def cases_of(n: int, seed: int, aim: str, most_turn: float = np.pi) -> Cases:
     axes = np.ascontiguousarray(matrices(rng.normal(size=(n, 4)))).reshape(n, 9)
     half = 10.0 ** rng.uniform(-2, 0, (n, 3))
     cases = Cases(here, here, alpha, here, there, p, q, rng.normal(size=(n, 3)) * 0.3, axes, half)
-    # a place of the box at some moment, and a bullet that is there then
+    # a point of the box at some moment, and a bullet that is there at this moment
     t = rng.uniform(-1.3, 1.3, (n, 3))
     if aim == "surface":
         t = np.clip(t, -1.0, 1.0)

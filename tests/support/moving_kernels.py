@@ -1,4 +1,4 @@
-"""Motions of rational arithmetic as arguments of the kernels: on an interval, rounded, or as double-doubles."""
+"""Convert motions of rational arithmetic to arguments of the kernels: rounded, or as double-doubles."""
 
 from collections.abc import Sequence
 from fractions import Fraction
@@ -15,7 +15,7 @@ Point = tuple[Fraction, Fraction, Fraction]
 
 
 class Place(NamedTuple):
-    """Bullet and limb at one end of an interval, exactly."""
+    """Exact bullet and limb at one end of an interval."""
 
     bullet: Point
     p1: Point
@@ -23,13 +23,13 @@ class Place(NamedTuple):
 
 
 def places(motion: Motion) -> tuple[Place, Place]:
-    """Return where bullet and limb are at u = 0 and at u = 1 of the interval."""
+    """Return bullet and limb at u = 0 and at u = 1 of the interval."""
     first, last = (place_at(motion, s) for s in (motion.interval.begin, motion.interval.end))
     return first, last
 
 
 def place_at(motion: Motion, s: Fraction) -> Place:
-    """Return where bullet and limb are at s."""
+    """Return bullet and limb at s."""
     alpha = motion.interval.alpha0 + motion.interval.alpha1 * s
     p1, p2 = between(*motion.p1, alpha), between(*motion.p2, alpha)
     return Place(between(motion.start, motion.end, s), p1, p2)

@@ -1,4 +1,4 @@
-"""Capsules and spheres that move on straight lines, each with one bullet, for us and for another package."""
+"""Capsules and spheres on straight paths, each with one bullet, for this library and another package."""
 
 from typing import NamedTuple
 
@@ -8,11 +8,11 @@ import cylcollide as cc
 
 Array = np.ndarray
 APART = 40.0
-"""Metres between two limbs: a bullet comes near its own alone."""
+"""Metres between two limbs: a bullet is near its own limb only."""
 
 
 class Pairs(NamedTuple):
-    """Bullets and limbs, a row each, over one tick."""
+    """Bullets and limbs over one tick, one row per pair."""
 
     start: Array  # (n, 3)
     end: Array
@@ -24,7 +24,7 @@ class Pairs(NamedTuple):
 
 
 def pairs_of(rng: np.random.Generator, n: int, kind: str, grazes: float = 0.5) -> Pairs:
-    """Capsules or spheres; a share of the bullets pass within 10⁻¹ … 10⁻⁹ of a radius of the wall, at some time."""
+    """Capsules or spheres; the share `grazes` of bullets passes within 10⁻⁹ … 10⁻¹ radii of the wall at some time."""
     row = np.arange(n)
     middle = APART * np.column_stack([row % 16, row // 16 % 16, row // 256]).astype(float)
     half = rng.uniform(-0.3, 0.3, (n, 3)) * (kind == "capsule")
@@ -44,7 +44,7 @@ def pairs_of(rng: np.random.Generator, n: int, kind: str, grazes: float = 0.5) -
 
 
 def history_of(pairs: Pairs, kind: str) -> cc.PoseHistory:
-    """The limbs at two ticks, at the times 0 and 1."""
+    """A history of the limbs at two ticks, with times 0 and 1."""
     made = cc.Limbs.capsules if kind == "capsule" else lambda p1, _p2, r: cc.Limbs.spheres(p1, r)
     world = cc.HitWorld(made(pairs.p1, pairs.p2, pairs.radius))
     history = cc.PoseHistory(world, interpolate="ends")
@@ -55,7 +55,7 @@ def history_of(pairs: Pairs, kind: str) -> cc.PoseHistory:
 
 
 def peer_contacts(ccd: object, pairs: Pairs, kind: str) -> tuple[Array, Array]:
-    """Whether `ipctk`'s continuous collision detection sees a contact of each pair, and from when on it may be."""
+    """Whether `ipctk`'s continuous collision detection reports a contact of each pair, and its earliest time."""
     hit, time = np.zeros(len(pairs.radius), np.bool_), np.full(len(pairs.radius), np.inf)
     for i, (x, y, p, q, u, v, r) in enumerate(zip(*pairs, strict=True)):
         if kind == "capsule":
@@ -66,7 +66,7 @@ def peer_contacts(ccd: object, pairs: Pairs, kind: str) -> tuple[Array, Array]:
 
 
 def outside_cube(pairs: Pairs) -> Array:
-    """Whether each bullet starts where its axis is farther than the radius in the maximum norm, (n,)."""
+    """Whether each bullet starts farther from its limb's axis than the radius in the maximum norm, (n,)."""
     share = np.linspace(0.0, 1.0, 401)[:, None, None]
     offsets = pairs.start - (pairs.p1 + share * (pairs.p2 - pairs.p1))
     return np.abs(offsets).max(axis=-1).min(axis=0) > 1.01 * pairs.radius

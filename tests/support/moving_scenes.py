@@ -1,6 +1,6 @@
-"""Histories of a few limbs of every shape but boxes, and bullets at them, most of them knife edges.
+"""Histories of a few limbs of every shape but boxes, and bullets at them, most of them nearly degenerate.
 
-What each limb does, and what each bullet is aimed at, is drawn (`MOTIONS`, `FAMILIES`).
+The motion of each limb (`MOTIONS`) and the family of each bullet (`FAMILIES`) are random.
 """
 
 from typing import NamedTuple
@@ -31,7 +31,7 @@ class Scene(NamedTuple):
 
 
 class Bullets(NamedTuple):
-    """Bullets (n,) and what they are aimed at."""
+    """Bullets (n,) and the limbs that they are aimed at."""
 
     points: Array  # (n, 2, 3): start and end
     target: Array  # (n, 2): times
@@ -46,7 +46,7 @@ def limbs_of(kind: Array, p1: Array, p2: Array, radii: Array) -> cc.Limbs:
 
 
 def scene_of(rng: np.random.Generator, whole: bool) -> Scene:
-    """Four bare limbs and, unless all numbers are whole, two characters of two limbs each."""
+    """Four bare limbs and, unless all numbers are integers, two characters with the other limbs."""
     ticks, bare = int(rng.integers(3, 5)), 4
     kind = np.array([int(SHAPES[k % 6]) for k in rng.permutation(6 if not whole else 4)])
     kind = np.append(kind, rng.choice(kind, 2)) if not whole else kind
@@ -107,7 +107,7 @@ def moving_ends(rng: np.random.Generator, motion: str, ticks: int, whole: bool) 
             middle = middle + rng.uniform(-0.3, 0.3, 3)
         if motion == "drift":
             half = half + 0.05 * rng.normal(size=3)
-        elif motion == "spin":  # turned over, all but; its axis is short in between, or vanishes
+        elif motion == "spin":  # about half a turn, so that the axis is short in between, or vanishes
             half = -half + 10.0 ** rng.uniform(-15, 0) * rng.normal(size=3) * rng.integers(0, 2)
         elif motion == "shrink":
             half = half * (
@@ -135,7 +135,7 @@ def bullets_of(rng: np.random.Generator, scene: Scene, n: int, whole: bool) -> B
         points = rng.integers(-4, 5, (n, 2, 3)).astype(float)
         target = np.sort(np.clip(scene.times[0] + rng.integers(0, 13, (n, 2)) / 4.0, *scene.times[[0, -1]]), axis=1)
         return Bullets(points, target, names, limb)
-    # a place of the surface, and how it moves
+    # a point of the surface, and its velocity
     share, axis = rng.random(n)[:, None], b - a
     share = np.where((names == "rim")[:, None], rng.integers(0, 2, (n, 1)), share)
     length = np.maximum(np.linalg.norm(axis, axis=1)[:, None], 1e-300)
@@ -173,14 +173,14 @@ def bullets_of(rng: np.random.Generator, scene: Scene, n: int, whole: bool) -> B
 
 
 def width_at(scene: Scene, limb: Array, share: Array) -> Array:
-    """The radius of limbs at a share of their axes."""
+    """The radius of limbs at the given shares of their axes."""
     kind, (r, r2) = scene.kind[limb], scene.radii[limb].T
     sloping = np.where(kind == Shape.TAPERED, r + (r2 - r) * share, r)
     return np.where(kind == Shape.ELLIPSOID, 2 * r * np.sqrt(np.maximum(share * (1 - share), 0.0)), sloping)
 
 
 def shift_to_graze(scene: Scene, bullets: Bullets, rows: Array, beside: Array) -> None:
-    """Shift bullets so that their least distance from the axis, between the caps, is what it shall be."""
+    """Shift bullets so that their least distance from the axis, between the caps, is `beside` times the radius."""
     low, high = np.zeros(len(rows)), np.ones(len(rows))
     for _ in range(9):
         s = low[:, None] + (high - low)[:, None] * np.linspace(0, 1, 17)
@@ -196,7 +196,7 @@ def shift_to_graze(scene: Scene, bullets: Bullets, rows: Array, beside: Array) -
 
 
 def outside_by(scene: Scene, bullets: Bullets, rows: Array, s: Array) -> tuple[Array, Array]:
-    """The vectors from the axis to bullets at s (n, k), and the radius there; 0 beyond the caps."""
+    """The vectors from the axis to bullets at s (n, k), and the limb's radius there; 0 beyond the caps."""
     target, limb = bullets.target[rows], bullets.limb[rows][:, None]
     time = target[:, :1] + s * (target[:, 1:] - target[:, :1])
     k = np.clip(np.searchsorted(scene.times, time, side="right") - 1, 0, len(scene.times) - 2)

@@ -1,7 +1,7 @@
-"""Flying bullets by the thousand against a few limbs, most of them knife edges; every answer of `cast_moving` judged.
+"""Judges `cast_moving` on thousands of bullets against a few limbs, most of them nearly degenerate.
 
-A chunk is a history of its own (`support.moving_scenes`). The compiled oracle confirms the answers
-(`support.oracle.compiled.moving`); Sturm chains decide what it leaves open (`support.oracle.moving`).
+Each chunk has its own history (`support.moving_scenes`). The compiled oracle confirms hits and misses
+(`support.oracle.compiled.moving`); Sturm chains decide the rows that it leaves open (`support.oracle.moving`).
 """
 
 from fractions import Fraction
@@ -19,7 +19,7 @@ from cylcollide.history.moving.hits import MovingHits
 
 FACES = (Face.SIDE, Face.CAP1, Face.CAP2, Face.BORE, Face.INSIDE, Face.NONE)
 FEW = 100
-"""Bullets of a query that go one by one through the trees."""
+"""Bullets of a query so small that the trees are traversed bullet by bullet."""
 
 U = 2.0**-53
 WIDTH = 2.0 * U
@@ -27,7 +27,7 @@ WIDTH = 2.0 * U
 
 
 def judge_rows(scene: Scene, bullets: Bullets, hits: MovingHits) -> tuple[Array, list[tuple[int, str]]]:
-    """Which rows Sturm chains had to decide, and which are wrong, with what is wrong."""
+    """The rows that Sturm chains decided, and the wrong rows with their errors."""
     n = len(hits)
     tick = np.where(hits.hit, hits.tick - scene.history.ticks[0], 0)
     s = np.where(hits.hit, hits.fraction, 0.0)
@@ -45,7 +45,7 @@ def judge_rows(scene: Scene, bullets: Bullets, hits: MovingHits) -> tuple[Array,
 
 
 def alpha_is_right(scene: Scene, bullets: Bullets, hits: MovingHits, tick: Array, s: Array) -> Array:
-    """Whether alpha is that of the fraction, but for roundings of both."""
+    """Whether alpha agrees with the fraction, up to roundings of both."""
     times, target = scene.times.astype(np.longdouble), bullets.target.astype(np.longdouble)
     following = np.minimum(tick + 1, len(times) - 1)
     step, span = np.where(following > tick, times[following] - times[tick], 1), target[:, 1] - target[:, 0]
@@ -56,7 +56,7 @@ def alpha_is_right(scene: Scene, bullets: Bullets, hits: MovingHits, tick: Array
 
 
 def wrong_by_rationals(scene: Scene, bullets: Bullets, hits: MovingHits, i: int) -> str:
-    """What is wrong with a row, "" if nothing is."""
+    """The error of a row by rational arithmetic, "" if it is right."""
     found = first_by_rationals(scene, bullets.points[i], *bullets.target[i].tolist())
     if found is None or not hits.hit[i]:
         return "" if (found is None) != bool(hits.hit[i]) else f"hit: {found is not None} expected"
@@ -100,18 +100,18 @@ def first_by_rationals(scene: Scene, points: Array, begin: float, end: float):
 
 
 def precedes(one: sturm.Run, other: sturm.Run) -> bool:
-    """Whether a contact begins before another one; one that begins just after a moment comes behind."""
+    """Whether a contact begins before another one; at one moment a closed begin precedes an open one."""
     order = one.entry.compare(other.entry)
     return order < 0 or (order == 0 and not one.entry_open and other.entry_open)
 
 
 def run_chunk(seed: int, chunk: int, n: int = 1000) -> Part:
-    """Ask and judge one chunk; rows by "family; motion" of the limb that a bullet is aimed at."""
+    """Evaluate and judge one chunk; rows by "family; motion", where the motion is the aimed limb's."""
     rng = np.random.default_rng([seed, chunk])
     whole = chunk % 25 == 7
     scene = scene_of(rng, whole)
     bullets = bullets_of(rng, scene, n, whole)
-    size, part = FEW if chunk % 5 == 0 else n, Part(chunk)  # few go one by one, many as a stream
+    size, part = FEW if chunk % 5 == 0 else n, Part(chunk)  # few are traversed one by one, many as a stream
     for first in range(0, n, size):
         some = Bullets(*(column[first : first + size] for column in bullets))
         hits = scene.history.cast_moving(some.points[:, 0], some.points[:, 1], *some.target.T)
@@ -128,7 +128,7 @@ def run_chunk(seed: int, chunk: int, n: int = 1000) -> Part:
 
 
 def _row(scene: Scene, hits: MovingHits, exact: Array, wrong: Array) -> dict[str, float]:
-    """The numbers of some bullets."""
+    """The counts of the given bullets."""
     counts = np.bincount(hits.face, minlength=len(Face))
     numbers = {
         "bullets": len(hits),

@@ -1,4 +1,4 @@
-"""The ends of the accepted range of numbers (docs/design.md, section 3), and limbs in units near these."""
+"""The bounds of accepted numbers (docs/design.md, section 3), and limbs in units near these."""
 
 from dataclasses import replace
 
@@ -14,5 +14,5 @@ UP = GOOD + np.array([0.0, 0.0, 5.0])
 
 
 def times(limbs: Shapes, power: int) -> Shapes:
-    """Return the limbs in a unit 2**power times as small."""
+    """Return the limbs with all lengths times 2**power."""
     return replace(limbs, **{name: np.ldexp(getattr(limbs, name), power) for name in LENGTHS})

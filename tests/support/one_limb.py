@@ -1,4 +1,4 @@
-"""A world of one character with one limb, for which all is known; and one of two people."""
+"""A world of one character with one limb, for results by hand; and a history of two humanoids."""
 
 import numpy as np
 
@@ -6,12 +6,12 @@ import cylcollide as cc
 
 
 def one_bone_rig(limbs: cc.Limbs) -> cc.Rig:
-    """Limbs on one bone, which rests in the origin."""
+    """A rig with the limbs on one bone, at the origin at rest."""
     return cc.Rig(["bone"], [-1], [[0, 0, 0]], [[0, 0, 0, 1]], limbs, 0)
 
 
 def one_limb_world(**labels) -> tuple[cc.HitWorld, cc.Rig, np.ndarray]:
-    """One character with one bone, and a cylinder along its x axis from 0 to 1."""
+    """World, rig and id of a character with one bone and a cylinder from 0 to 1 on the bone's x axis."""
     limb = cc.Limbs.cylinders([0, 0, 0], [1, 0, 0], 0.1, name="arm", **labels)
     world, rig = cc.HitWorld(), one_bone_rig(limb)
     return world, rig, world.spawn(rig)
@@ -20,7 +20,7 @@ def one_limb_world(**labels) -> tuple[cc.HitWorld, cc.Rig, np.ndarray]:
 def one_limb_history(
     *poses: tuple[float, float, float, float], teleport_distance: float = np.inf, **labels
 ) -> tuple[cc.HitWorld, np.ndarray, cc.PoseHistory]:
-    """That world, its character, and its poses, a tick a second each: where the bone is, and its turn about z."""
+    """The world, its character, and a history with one pose per second: the bone's position and its angle about z."""
     world, _, ids = one_limb_world(**labels)
     history = cc.PoseHistory(world, teleport_distance=teleport_distance)
     for k, (*place, turn) in enumerate(poses):
@@ -34,7 +34,7 @@ AT_REST = (0.0, 0.0, 0.0, 0.0)
 
 
 def two_people() -> tuple[cc.PoseHistory, np.ndarray]:
-    """The history of one who walks along y, and of one who stands behind, and their ids."""
+    """The history and ids of a humanoid that moves along y, and of another one that stands still at x = 3."""
     world, rig = cc.HitWorld(), cc.Rig.humanoid()
     ids, joints = world.spawn(rig, 2), np.tile(rig.rest_orientations, (2, 1, 1))
     history = cc.PoseHistory(world)

@@ -1,4 +1,4 @@
-"""Packed lists: what `append_where` writes, checked for every pattern of eight."""
+"""Checks packed lists by `append_where` for every pattern of eight lanes."""
 
 from collections.abc import Callable
 from typing import Any
@@ -11,13 +11,13 @@ from cylcollide.runtime.simd import append_where, load, logical_not
 
 @as_machine_code
 def appended(rows, first, numbers, offset, out):
-    """The entries beside numbers above zero, twice, one list behind the other."""
+    """Append the rows of positive numbers, then those of the others; return the length of each list."""
     count = append_where(out, offset, rows, first, load(numbers, 0) > 0.0)
     return count, append_where(out, offset + count, rows, first, logical_not(load(numbers, 0) > 0.0))
 
 
 def check_append_where(way: Callable[[Any], Callable[..., Any]]) -> None:
-    """Assert that lists are packed in order, and that what lies behind them may be read as row numbers."""
+    """Assert that lists are packed in order, and that entries behind them are valid row numbers."""
     rows = np.arange(100, 120, dtype=np.int32)
     for pattern in range(256):
         holds = np.array([pattern >> k & 1 != 0 for k in range(8)])

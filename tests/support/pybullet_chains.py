@@ -1,11 +1,11 @@
-"""Bodies with joints of every kind, and what moves them, for the tests of `cylcollide.bullet`."""
+"""Bodies with joints of every kind, and functions that move them, for the tests of `cylcollide.bullet`."""
 
 import pybullet as p
 from support.pybullet_scenes import quaternion
 
 
 def chain(c, rng, mass=1.0, bare=False):
-    """Five capsules, or four on a bare base, a joint of each kind between them, and centres of mass of their own."""
+    """Make five capsules, or four on a bare base, with a joint of each kind and shifted centres of mass."""
     made = [p.createCollisionShape(p.GEOM_CAPSULE, radius=0.1, height=0.4, physicsClientId=c) for _ in range(5)]
     return p.createMultiBody(
         mass,
@@ -28,7 +28,7 @@ def chain(c, rng, mass=1.0, bare=False):
 
 
 def change(c, bodies, rng, api=p):
-    """Move something, by a step or at once, near or far."""
+    """Move one body or joint, by simulation steps or directly, near or far."""
     body = int(rng.choice(bodies))
     joints = p.getNumJoints(body, c)
     kind = rng.integers(5)
@@ -46,7 +46,7 @@ def change(c, bodies, rng, api=p):
 
 
 def bend(c, body, rng):
-    """Put all joints of a body somewhere: by random turns, and by positions of 3 on average."""
+    """Set all joints of a body: random orientations, and positions with a standard deviation of 3."""
     for link in range(p.getNumJoints(body, c)):
         kind = p.getJointInfo(body, link, c)[2]
         if kind == p.JOINT_SPHERICAL:

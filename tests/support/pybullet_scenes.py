@@ -1,8 +1,8 @@
-"""PyBullet scenes for the tests of `cylcollide.bullet`, and what Bullet's ray test may get wrong about them.
+"""PyBullet scenes for the tests of `cylcollide.bullet`, and bounds of the errors of Bullet's ray test in them.
 
 Bullet stops within 1 mm of a surface, and rounds the edges of a shape with its collision margin (`docs/bullet.md`). So
-a ray is clear if the shapes grown by that millimetre and the shapes with that rounding taken off say the same limb, and
-then Bullet's point lies between the two surfaces.
+a ray is clear if it hits the same limb with the shapes grown by that millimetre and with the shapes shrunk by that
+rounding; then Bullet's point lies between the two surfaces.
 """
 
 from contextlib import contextmanager
@@ -14,13 +14,13 @@ import pybullet_data
 
 import cylcollide as cc
 
-SHELL = 1.05e-3  # what Bullet stops within, and its own rounding
-ROUNDED = 0.5e-3  # a margin of 1 mm takes (1 - 1/sqrt 3) of it off a box's corner, the most of all
+SHELL = 1.05e-3  # distance at which Bullet stops, and its rounding
+ROUNDED = 0.5e-3  # a margin of 1 mm removes at most (1 - 1/sqrt 3) of it, at a box's corner
 
 
 @contextmanager
 def client():
-    """Give a DIRECT client of its own."""
+    """Yield the number of a new DIRECT client."""
     number = p.connect(p.DIRECT)
     p.setAdditionalSearchPath(pybullet_data.getDataPath(), physicsClientId=number)
     try:
@@ -36,7 +36,7 @@ def quaternion(rng):
 
 
 def linked(c, mass, base, links, **given):
-    """Make a body with links on joints about z, each a metre from the one before, unless other is given."""
+    """Make a body with links on joints about z, each 1 m from the previous one; `given` replaces defaults."""
     n = len(links)
     usual = {
         "linkMasses": [1] * n,
@@ -61,7 +61,7 @@ SIZES = [
 
 
 def shape(c, kind, rng=None):
-    """Make one of the four shapes, with a random frame of its own if `rng` is given."""
+    """Make one of the four shapes, with a random collision frame if `rng` is given."""
     code, sizes = SIZES[kind]
     frame = {}
     if rng is not None:
@@ -84,7 +84,7 @@ def body(c, kind, position, rng=None, mass=0.0, inertial=False):
 
 
 def geometry(c, rng):
-    """Forty bodies of every shape, static and not, with and without frames of their own, above an oblique plane."""
+    """Make 40 bodies of all shapes, static or not, with and without frames, and an oblique plane."""
     for i in range(40):
         turned = rng if i % 3 else None
         body(c, i % 4, rng.uniform(-1.5, 1.5, 3), turned, mass=float(i // 4 % 2), inertial=bool(i % 3 == 1))
@@ -93,7 +93,7 @@ def geometry(c, rng):
 
 
 def compounds(c, rng):
-    """Bodies of several shapes, and chains of links with inertial frames of their own, bent at their joints."""
+    """Make bodies of several shapes, and chains of links with inertial frames and bent joints."""
     for i in range(6):
         array = p.createCollisionShapeArray(
             shapeTypes=[code for code, _ in SIZES],
@@ -143,7 +143,7 @@ URDF = """<robot name="two">
 
 
 def urdf(c, rng, folder):
-    """Two scaled robots with several shapes a link, one of them fixed, beside a humanoid."""
+    """Load two scaled robots with several shapes per link, one of them fixed, and a humanoid."""
     path = folder / "two.urdf"
     path.write_text(URDF)
     for scaling, fixed in ((1.3, True), (0.7, False)):
@@ -167,7 +167,7 @@ def urdf(c, rng, folder):
 
 
 def fallen(c, rng):
-    """A heap of bodies that fell for half a second onto the ground: boxes turned, and contacts were made."""
+    """Make a heap of bodies that fall for half a second onto the ground, with rotations and contacts."""
     p.setGravity(0, 0, -9.8, physicsClientId=c)
     p.loadURDF("plane_implicit.urdf", physicsClientId=c)
     for i in range(24):
@@ -178,17 +178,17 @@ def fallen(c, rng):
 
 @dataclass
 class Comparison:
-    """The mirror's and Bullet's answers to the same rays, and which rays Bullet must get right."""
+    """The mirror's and Bullet's results for the same rays, and the rays that Bullet must get right."""
 
     ours: tuple
     theirs: tuple
     clear: np.ndarray
-    earliest: np.ndarray  # fraction of the grown shapes
-    latest: np.ndarray  # fraction of the shapes with their edges taken off
+    earliest: np.ndarray  # hit fraction with grown shapes
+    latest: np.ndarray  # hit fraction with shrunk shapes
 
 
 def rays(rng, n, span, centre=(0.0, 0.0, 0.0)):
-    """From a ball around the scene through a point in it, and as far again."""
+    """Rays from a sphere around the scene through a point in it, and the same length beyond."""
     way = rng.normal(size=(n, 3))
     start = centre + 3 * span * way / np.linalg.norm(way, axis=1)[:, None]
     target = centre + rng.uniform(-span, span, size=(n, 3))
@@ -196,7 +196,7 @@ def rays(rng, n, span, centre=(0.0, 0.0, 0.0)):
 
 
 def aimed_rays(c, rng, n):
-    """Through points in the bounding boxes of all links, none of them far larger than a robot, from all around."""
+    """Rays from all directions through points in the bounding boxes of all links smaller than 20 m."""
     bodies = [p.getBodyUniqueId(i, c) for i in range(p.getNumBodies(c))]
     boxes = np.array([p.getAABB(body, link, c) for body in bodies for link in range(-1, p.getNumJoints(body, c))])
     boxes = boxes[(np.ptp(boxes, axis=1).max(axis=1) < 20.0) & (np.ptp(boxes, axis=1).max(axis=1) > 0.0)]
@@ -209,7 +209,7 @@ def aimed_rays(c, rng, n):
 
 
 def shrunk(limbs, by):
-    """The limbs with every face moved in."""
+    """The limbs with every face moved inwards by `by`."""
     parts = []
     for i, kind in enumerate(limbs.kind.tolist()):
         p1, p2, radius = limbs.p1[[i]], limbs.p2[[i]], limbs.radius[i] - by
@@ -227,7 +227,7 @@ def shrunk(limbs, by):
 
 
 def compare(mirror, number, starts, ends, rounded=ROUNDED):
-    """Ask both, and find out which rays are clear."""
+    """Cast the rays with both, and compute which rays are clear."""
     mirror.sync()
     limbs = mirror.limbs
     grown = cc.HitWorld(limbs.inflated(SHELL)).cast_segments(starts, ends)

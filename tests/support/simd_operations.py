@@ -1,4 +1,4 @@
-"""Every operation on numbers, on lanes and on single ones, compiled, interpreted and by numpy."""
+"""Every operation of `runtime.simd` on numbers, on lanes and on scalars, and the same in numpy."""
 
 from fractions import Fraction
 from math import inf, isfinite, nan
@@ -32,7 +32,7 @@ FLOAT32_EDGES = np.array([0.0, -0.0, 1.0, inf, -inf, nan, 1e-45, -1e-45, 3e38, -
 
 @inlined
 def numbers_from(a, b, c):
-    """Every operation on numbers, of a number or of eight."""
+    """Every operation on numbers, for scalars or lanes of eight."""
     return (
         a + b,
         a - b,
@@ -60,7 +60,7 @@ def numbers_from(a, b, c):
 
 @inlined
 def numbers_beside_literals(a):
-    """A number beside eight counts for eight."""
+    """Operations of lanes with a literal, which is broadcast."""
     return (
         a + 0.5,
         0.5 - a,
@@ -79,7 +79,7 @@ def numbers_beside_literals(a):
 
 @as_machine_code
 def eight(a, b, c, out):
-    """Lanes: row k of `out` is result k."""
+    """Apply the operations to lanes; row k of `out` is result k."""
     for offset in range(0, a.size, LANES):
         results = numbers_from(load(a, offset), load(b, offset), load(c, offset))
         for k in range(len(results)):
@@ -88,7 +88,7 @@ def eight(a, b, c, out):
 
 @as_machine_code
 def one(a, b, c, out):
-    """Single numbers."""
+    """Apply the operations to scalars; row k of `out` is result k."""
     for i in range(a.size):
         results = numbers_from(a[i], b[i], c[i])
         for k in range(len(results)):
@@ -112,7 +112,7 @@ def one_beside_literals(a, out):
 
 
 def fused(a, b, c):
-    """The value a b + c rounded once, by rational arithmetic unless an operand is zero or not finite."""
+    """a b + c rounded once, by rational arithmetic unless an operand is zero or not finite."""
     if isfinite(a) and isfinite(b) and not isfinite(c):
         return c
     if a == 0.0 or b == 0.0 or not (isfinite(a) and isfinite(b)):
@@ -126,7 +126,7 @@ def fused(a, b, c):
 
 @np.errstate(all="ignore")
 def by_numpy(a, b, c):
-    """What `numbers_from` should give, and its number of results."""
+    """The expected results of `numbers_from`, a row each."""
     fused_rows = [fused(*row) for row in zip(a.tolist(), b.tolist(), c.tolist(), strict=True)]
     return np.array(
         [
@@ -156,12 +156,12 @@ def by_numpy(a, b, c):
     )
 
 
-FUSED = 11  # its row
+FUSED = 11  # row of the fused multiply-add
 
 
 @np.errstate(all="ignore")
 def literals_by_numpy(a):
-    """What `numbers_beside_literals` should give."""
+    """The expected results of `numbers_beside_literals`."""
     return np.array(
         [
             a + 0.5,
@@ -181,19 +181,19 @@ def literals_by_numpy(a):
 
 
 def images(numbers):
-    """Bits, with one image for all NaN."""
+    """The bits of the numbers; every NaN has the same bits."""
     numbers = np.asarray(numbers)
     return np.where(np.isnan(numbers), numbers.dtype.type(nan), numbers).view(f"u{numbers.dtype.itemsize}")
 
 
 def same(a, b):
-    """Whether two arrays are bit-equal, and of one kind."""
+    """Whether two arrays are bit-equal and have the same dtype."""
     a, b = np.asarray(a), np.asarray(b)
     return a.dtype == b.dtype and np.array_equal(images(a), images(b))
 
 
 def triples(edges, seed=11):
-    """Three columns: every pair of edges, numbers of all sizes, and products that a third number nearly cancels."""
+    """Three columns: all pairs of edge cases, numbers of all sizes, and products that the third nearly cancels."""
     rng = np.random.default_rng(seed)
     kind, info = edges.dtype.type, np.finfo(edges.dtype)
     a, b = (column.ravel() for column in np.meshgrid(edges, edges))

@@ -1,4 +1,4 @@
-"""Skins with known limbs: meshes of revolution and boxes, and the bones under them."""
+"""Skins with known limbs: meshes of revolution and boxes, and their bones."""
 
 from itertools import pairwise
 
@@ -9,7 +9,7 @@ IDENTITY = [0.0, 0.0, 0.0, 1.0]
 
 
 def revolved(outline, origin, axis, sides=48, rings=16):
-    """A closed mesh around a line: outline (c, 2) along and away from it; every stretch is cut into rings."""
+    """A closed mesh of revolution; outline (c, 2) is along and away from the axis, each edge is split into rings."""
     outline = np.asarray(outline, float)
     steps = [np.linspace(a, b, rings, endpoint=False) for a, b in pairwise(outline)]
     profile = np.vstack([*steps, outline[-1:]])
@@ -48,7 +48,7 @@ def ellipsoid(p1, p2, radius):
 
 
 def box(center, axes, half, cuts=12):
-    """Axes in rows."""
+    """A box mesh; the axes are rows."""
     grid = np.linspace(-1, 1, cuts + 1)
     u, v = (g.ravel() for g in np.meshgrid(grid, grid, indexing="ij"))
     i, j = (g.ravel() for g in np.meshgrid(np.arange(cuts), np.arange(cuts), indexing="ij"))
@@ -65,7 +65,7 @@ def box(center, axes, half, cuts=12):
 
 
 def joined(*meshes):
-    """One mesh of several, and the number of the mesh that each vertex is of."""
+    """One mesh of several, and the index of each vertex's mesh."""
     starts = np.cumsum([0, *(len(points) for points, _ in meshes)])
     faces = np.vstack([faces + start for (_, faces), start in zip(meshes, starts, strict=False)])
     whose = np.repeat(np.arange(len(meshes)), [len(points) for points, _ in meshes])
@@ -73,7 +73,7 @@ def joined(*meshes):
 
 
 def arguments(mesh, weights=None, names=("bone",), parents=(-1,), positions=((0.0, 0.0, 0.0),), orientations=None):
-    """What `Rig.from_skin` takes; all of the skin is the one bone's unless weights are given."""
+    """Arguments of `Rig.from_skin`; without weights, one bone carries the whole skin."""
     points, faces = mesh[:2]
     return {
         "vertices": points,
@@ -93,7 +93,7 @@ def rotation(rng):
 
 
 def rest_matrices(given):
-    """Where the bones of these arguments are at rest, in the world."""
+    """World transforms of the bones at rest, (4, 4) each."""
     rest = []
     for bone, parent in enumerate(given["parents"]):
         own = matrix(given["rest_positions"][bone], given["rest_orientations"][bone])

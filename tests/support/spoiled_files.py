@@ -1,4 +1,4 @@
-"""Good files of every format of text that is read, how each is read and used, and a grammar of ways to spoil them."""
+"""Valid files of every text format, functions that read and use each, and random changes that spoil them."""
 
 import json
 import re
@@ -15,18 +15,18 @@ from support.cases.text_files import BVH, DEEPMIMIC, MJCF, URDF
 import cylcollide as cc
 from cylcollide.bullet import Mirror
 from cylcollide.characters.skin import Skin
-from cylcollide.crosscheck.cases.mirror_ray import ask_again, read_ray
+from cylcollide.crosscheck.cases.mirror_ray import read_ray, replay_ray
 
 
 def saved(thing: Any) -> bytes:
-    """What a thing writes."""
+    """The file that `thing.save` writes."""
     with tempfile.TemporaryDirectory() as folder:
         thing.save(Path(folder) / "file")
         return (Path(folder) / "file").read_bytes()
 
 
 def use_rig(rig: cc.Rig) -> None:
-    """Pose it, ask its limbs, write it and read it; poses may lie beyond the accepted numbers."""
+    """Pose the rig, cast rays at its limbs, save and load it; poses may exceed the accepted numbers."""
     try:
         pose = rig.forward([1.0, 2.0, 3.0], [0.0, 0.0, 1.0, 1.0], rig.rest_orientations)
         limbs = rig.place(*pose)
@@ -43,7 +43,7 @@ def use_rig(rig: cc.Rig) -> None:
 
 
 def use_clip(clip: cc.Clip) -> None:
-    """All of its numbers are finite, between frames and beyond them."""
+    """Assert that all numbers of a clip are finite, between frames and beyond them."""
     times = np.append(clip.times, [-1.0, clip.duration / 3.0, 2.0**300])
     for loop in (False, True):
         for column in (*clip.at(times, loop=loop), clip.offsets, clip.tips):
@@ -52,7 +52,7 @@ def use_clip(clip: cc.Clip) -> None:
 
 
 def use_policy(policy: cc.Policy) -> None:
-    """Judge by it; names of groups that no rig has are refused then."""
+    """Judge by the policy, which may refuse names of groups that no rig has."""
     world = cc.HitWorld(cc.Limbs.spheres([[0.0, 0.0, 0.0], [1.0, 0.0, 0.0]], 0.6, hit_group=[1, 2], character=3))
     try:
         judged = world.judge_segments([[-9.0, 0.0, 0.0]], [[9.0, 0.0, 0.0]], policy, energy=2.0)
@@ -65,14 +65,14 @@ def use_policy(policy: cc.Policy) -> None:
 
 
 def use_skin(skin: Skin) -> None:
-    """All of its numbers are finite."""
+    """Assert that all numbers of a skin are finite."""
     assert np.isfinite(skin.vertices).all()
     assert np.isfinite(skin.weights).all()
 
 
 def mirror_ray() -> bytes:
-    """A phantom among all shapes, explained and saved."""
-    import pybullet  # here its greeting is over
+    """The saved explanation of a phantom hit among all shapes."""
+    import pybullet  # its greeting was already printed
     from support import pybullet_scenes as scenes
 
     with scenes.client() as client:
@@ -84,9 +84,9 @@ def mirror_ray() -> bytes:
 
 
 def use_ray(record: dict[str, Any] | None) -> None:
-    """Ask again; a file without its name is another one."""
+    """Replay the ray; `record` is None for a file that is not a saved ray."""
     if record is not None:
-        assert str(ask_again(record))
+        assert str(replay_ray(record))
 
 
 POLICY = cc.Policy.penetration({"head": 1.5, 2: 0.25, "default": 0.5}, {1: 4.0}, default=0.75, groups={"head": 1})
@@ -103,7 +103,7 @@ FORMATS: dict[str, tuple[Callable[[], bytes], Callable[[Path], Any], Callable[[A
     "skin.gltf": (lambda: gltf(document(known())), Skin.from_gltf, use_skin),
     "skin.glb": (lambda: glb(document(known())), Skin.from_gltf, use_skin),
 }
-"""Of each file: its content, what reads it, what uses what it holds."""
+"""For each file: functions that make its content, read it, and use the result."""
 
 TOKEN = re.compile(rb"-?\d+\.?\d*(?:e[+-]?\d+)?|\"[^\"]*\"|[A-Za-z_]+")
 NUMBERS = (
@@ -124,14 +124,14 @@ HEADS = (
 
 
 def spoiled(content: bytes, rng: np.random.Generator) -> bytes:
-    """The content with one to three changes, most often one."""
+    """The content with one to three changes, mostly one."""
     for _ in range(int(rng.choice([1, 2, 3], p=[0.7, 0.2, 0.1]))):
         content = changed(content, rng)
     return content
 
 
 def changed(content: bytes, rng: np.random.Generator) -> bytes:
-    """One change: of a digit, of a bit, of a number or a word, of a line, of a piece, or of the whole."""
+    """The content with one change: of a digit, bit, number, word, line, piece, or of the whole."""
     tokens = [match.span() for match in TOKEN.finditer(content)]
     kinds = ("digit", "bit", "number", "word", "lines", "piece", "whole")
     kind = rng.choice(kinds, p=[0.25, 0.1, 0.3, 0.15, 0.06, 0.09, 0.05])

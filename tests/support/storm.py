@@ -1,4 +1,4 @@
-"""Storms of signals: a script for a child process, the jobs it interrupts, and another that watches enumerations."""
+"""Scripts for child processes: one interrupts jobs by many signals, another one records lookups in enumerations."""
 
 import re
 
@@ -261,7 +261,7 @@ OF_WORLD, MIRROR_KINDS, PAST_KINDS = (
     for part in re.split(r"\ndef (?:mirror_jobs|past_jobs|world_answer)\(", STORM)[:3]
 )
 KINDS = tuple(kind for kind in OF_WORLD if kind not in ("grow", "classify"))
-"""Names of the jobs; those left out are over before a signal falls into them."""
+"""Names of the jobs; omitted jobs end before a signal can interrupt them."""
 
 LOOKUPS = """
 import enum

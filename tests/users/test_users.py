@@ -17,7 +17,7 @@ NEAR = 1e-9  # metres
 
 
 def map_of(path, *options):
-    """What the lidar wrote, and what was said beside."""
+    """The rows that the lidar wrote, and its standard error."""
     command = [sys.executable, *options, str(PROGRAMS / "room_lidar.py"), str(path)]
     done = subprocess.run(command, capture_output=True, text=True, check=True, timeout=300)
     assert done.stdout == "5 scans of 360 beams\n"
@@ -46,7 +46,7 @@ def first_of_the_room(start, end, walls, pillars):
 
 
 def test_a_lidar_maps_its_room_without_an_edit(tmp_path):
-    """By cylcollide every point is where the room is; the same program by PyBullet alone is up to millimetres off."""
+    """With cylcollide every point is on the room's surface; with PyBullet alone points are up to millimetres off."""
     ours, said = map_of(tmp_path / "ours.csv", "-m", "cylcollide.bullet", "--compare")
     theirs, _ = map_of(tmp_path / "theirs.csv")
     room = runpy.run_path(str(PROGRAMS / "room_lidar.py"))

@@ -22,7 +22,7 @@ pytest.importorskip("viser", reason="the extra view")
 
 from viser.transforms import SO3
 
-from cylcollide.view.browser import HAS_CANVAS, PATIENCE, PROGRAMS, Browser
+from cylcollide.view.browser import HAS_CANVAS, PROGRAMS, TIMEOUT, Browser
 from cylcollide.view.firing import TICKS
 from cylcollide.view.people import range_rig
 from cylcollide.view.range import Range
@@ -57,7 +57,7 @@ FRAMES = """new Promise(done => {
 
 
 def until(is_so) -> None:
-    end = time.monotonic() + PATIENCE
+    end = time.monotonic() + TIMEOUT
     while not is_so():
         assert time.monotonic() < end
         time.sleep(0.05)

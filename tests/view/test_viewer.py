@@ -23,7 +23,7 @@ from cylcollide.view import files
 from cylcollide.view.command import read_subject
 from cylcollide.view.frames import frame_of_state, frame_of_tick
 from cylcollide.view.marks import Marks
-from cylcollide.view.subjects import Subject, Told, subject_of, subject_of_cases
+from cylcollide.view.subjects import ShotView, Subject, subject_of, subject_of_cases
 from cylcollide.view.viewer import AS_NOW, AS_PLAYER, FROM_SIDE
 
 
@@ -287,7 +287,9 @@ def test_play_goes_to_the_last_tick(viewer_of, match):
 def test_many_shots_have_pages(viewer_of):
     frame = subject_of(cc.Limbs.spheres([[0, 0, 0]], 1.0)).frame(0)
     shots, marks = [f"{i}: a shot" for i in range(450)], Marks(path=(np.eye(3)[None, :2], "#000000"))
-    subject = Subject("many", {}, lambda _: frame, shots=shots, tell=lambda i: Told(frame, None, marks, f"shot {i}"))
+    subject = Subject(
+        "many", {}, lambda _: frame, shots=shots, tell=lambda i: ShotView(frame, None, marks, f"shot {i}")
+    )
     viewer = viewer_of(subject)
     assert len(viewer._listed.options) == 201
     viewer._page.value = 2

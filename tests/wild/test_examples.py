@@ -14,7 +14,7 @@ FRAMES = 300
 
 @pytest.mark.parametrize(("example", "rays"), [("createVisualShapeArray", FRAMES), ("collisionFilter", 0)])
 def test_an_example_runs_unedited(example, rays, tmp_path):
-    """It prints what it prints without us, but for rays that PyBullet answers wrongly; the rays are ours."""
+    """Its output is that of plain PyBullet, except for rays that PyBullet answers wrongly."""
     found = importlib.util.find_spec("pybullet_examples")
     if found is None:
         pytest.skip("this PyBullet comes without its examples")

@@ -1,7 +1,7 @@
 """In the wild: programs in the manner of published ones, run unedited, with PyBullet's rays and with exact ones.
 
-`programs/` has ten loops written for these tests: how many rays a call, what is stepped between, and which scene are
-those of published examples, planners and lidar classes. Each takes a number of steps and prints what it saw.
+`programs/` has ten loops written for these tests; their rays per call, steps between calls and scenes are those of
+published examples, planners and lidar classes. Each takes a number of steps and prints a sum of its results.
 """
 
 import re
@@ -14,7 +14,7 @@ import pytest
 PROGRAMS = Path(__file__).parent / "programs"
 
 HUSKY = "husky_lidar"
-"""Its rays pass just above cubes that have settled: PyBullet hits them within its millimetre."""
+"""Its rays pass less than 1 mm above settled cubes; PyBullet, with a margin of 1 mm, reports hits."""
 
 NAMES = sorted(path.stem for path in PROGRAMS.glob("*.py"))
 
@@ -25,7 +25,7 @@ def run(*arguments):
 
 
 def counted(said):
-    """Rays, calls, and how many answers differ by cause."""
+    """Numbers of rays, calls and differing answers, and differing answers by cause."""
     rays, calls, differ = re.search(r"cylcollide: ([\d,]+) rays in ([\d,]+) calls; .* for ([\d,]+)", said).groups()
     causes = {cause: int(n.replace(",", "")) for cause, n in re.findall(r"([a-z][a-z\d ]*): ([\d,]+)(?=[,)])", said)}
     causes = {cause: n for cause, n in causes.items() if cause != "cylcollide"}
@@ -41,7 +41,7 @@ def counted(said):
         *[pytest.param(name, 250, marks=[pytest.mark.long, pytest.mark.timeout(1800)]) for name in NAMES],
     ],
 )
-def test_a_program_sees_the_same_but_for_known_causes(program, steps):
+def test_results_differ_only_by_known_causes(program, steps):
     path = PROGRAMS / f"{program}.py"
     plain = run(path, steps)
     exact = run("-m", "cylcollide.bullet", "--compare", "--mesh", "wrap", path, steps)
@@ -55,8 +55,8 @@ def test_a_program_sees_the_same_but_for_known_causes(program, steps):
 
 
 @pytest.mark.parametrize("steps", [4, pytest.param(250, marks=pytest.mark.long)])
-def test_a_lidar_has_its_hits_back_with_a_tolerance(steps):
-    """What PyBullet hits within its millimetre, the mirror of that tolerance hits as well."""
+def test_a_tolerance_restores_the_hits_of_a_lidar(steps):
+    """A mirror with a tolerance of 1 mm also reports the hits that PyBullet reports within its margin."""
     path = PROGRAMS / f"{HUSKY}.py"
     (rays, _, lost), causes = counted(run("-m", "cylcollide.bullet", "--compare", path, steps).stderr)
     assert lost > 0.1 * rays

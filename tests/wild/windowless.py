@@ -1,7 +1,7 @@
 """Runs a program that opens a window without one: `windowless.py PROGRAM FRAMES`. The program itself is not edited.
 
 A DIRECT client stands in for the window. Each frame the mouse is clicked and a step is made; the last one ends the
-program. Bodies whose colour the program changes, as those that it picks, are printed.
+program. Bodies whose colour the program changes, such as picked ones, are printed.
 """
 
 import math

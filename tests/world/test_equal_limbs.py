@@ -6,7 +6,7 @@ from support.check_cylinders import same_bits
 
 import cylcollide as cc
 from cylcollide.bench.workloads import crowd_of
-from cylcollide.limbs.tables import firsts_of_equals
+from cylcollide.limbs.tables import without_duplicates
 
 LAYERS = np.array([1, 3, 5], np.uint32)
 
@@ -26,15 +26,15 @@ def test_only_later_rows_that_equal_an_earlier_one_are_in_no_layer():
     rows = limbs._kernel_rows
     keys = [(row.tobytes(), *rest) for row, *rest in zip(rows.rows, rows.kernel_shape, rows.mask, strict=True)]
     is_first = np.array([keys.index(key) == k for k, key in enumerate(keys)])
-    found = firsts_of_equals(rows)
+    found = without_duplicates(rows)
     assert np.array_equal(found.mask, np.where(is_first, rows.mask, 0))
     assert 0.3 < is_first.mean() < 0.7
     assert found.shared_mask == 0
     alone = limbs[np.unique(limbs.p1, axis=0, return_index=True)[1]]._kernel_rows
-    assert firsts_of_equals(alone) is alone
+    assert without_duplicates(alone) is alone
     characters = rows._replace(character=np.arange(len(limbs), dtype=np.int32))
-    assert np.array_equal(firsts_of_equals(characters).mask, rows.mask)
-    assert len(firsts_of_equals(rows._replace(**{n: getattr(rows, n)[:0] for n in rows._fields[:4]})).mask) == 0
+    assert np.array_equal(without_duplicates(characters).mask, rows.mask)
+    assert len(without_duplicates(rows._replace(**{n: getattr(rows, n)[:0] for n in rows._fields[:4]})).mask) == 0
 
 
 @pytest.mark.parametrize("inside", ["ignore", "hit", "exit"])

@@ -8,7 +8,7 @@ from support.character_life import all_shapes_rig, answers, check_equal
 from support.moves_in_place import EVERYWHERE, HOLDERS, MANY, Crowd, address, numbers_of, results
 
 import cylcollide as cc
-from cylcollide.constants import LIMBS_SHARED
+from cylcollide.constants import LIMBS_PER_THREAD
 from cylcollide.runtime.levels import MACHINE_CODE
 from cylcollide.world.in_place import MOVED, OUTSIDE, READ_ELSEWHERE
 
@@ -109,7 +109,7 @@ def test_a_bad_pose_changes_nothing(row: int):
 
 
 def test_many_limbs_several_rigs_and_teleports_are_not_moved_in_place():
-    crowd = Crowd(cc.Rig.humanoid(), LIMBS_SHARED // 17 + 3)
+    crowd = Crowd(cc.Rig.humanoid(), LIMBS_PER_THREAD // 17 + 3)
     other = cc.Rig.humanoid(1.2)
     more = crowd.world.spawn(other)
     for _ in range(3):

@@ -1,4 +1,4 @@
-"""Skins: meshes that bones carry, the limbs fitted to them, and how well they fit."""
+"""Skins: meshes moved by bones, limbs fitted to them, and measures of the fit."""
 
 from cylcollide.characters.skin.report import Fit, SkinReport, skin_report
 from cylcollide.characters.skin.skin import Skin

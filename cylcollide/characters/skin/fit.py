@@ -24,14 +24,14 @@ from cylcollide.limbs.limbs import Limbs
 AXIAL = (Shape.CYLINDER, Shape.TAPERED, Shape.CAPSULE)
 """The default shapes."""
 
-HARDLY_LARGER = 1.007
-"""A shape is preferred to a smaller one that is named later if its size, a length, is at most this factor larger."""
+SIZE_TOLERANCE = 1.007
+"""A shape is preferred to a smaller one given later if its size, a length, is at most this factor larger."""
 
 ROUNDING = 1.0 + 2.0**-36
-"""Limbs are larger by this factor, so that rounding in a later query does not leave out what they just cover."""
+"""Limbs are enlarged by this factor, so that rounding in a later query does not exclude points they just cover."""
 
-CHANCE = 0.002
-"""Limbs cover so much more than requested: two standard deviations of a share of all points where it is measured."""
+COVERAGE_MARGIN = 0.002
+"""Added to the requested coverage: two standard deviations of a share of the points at which coverage is measured."""
 
 Part = tuple[Float64Array, Float64Array]
 """The skin of a bone: points (n, 3) in the frame of the bone, and areas of their pieces, (n,)."""
@@ -62,13 +62,13 @@ def fit(
         twin, plane = twins.get(bone), None
         searched, counted = (_parts(skin, every, bone, twin, mirror, kept) for every in (pieces, measured))
         along = _direction(skin, pieces, bone, *searched[0])
-        if mirror is not None and twin == bone:  # the plane of symmetry is that of the limb, too
+        if mirror is not None and twin == bone:  # the limb has the same plane of symmetry
             offset = mirror.offset - float(mirror.normal @ skin._rest.positions[bone])
             plane = Plane(mirror.normal @ skin._rest_turns[bone], offset)
         points, areas = (np.concatenate(column) for column in zip(*searched, strict=True))
         found = [fit_limb(points, areas, along, plane, family, share, least) for family in families]
         fits = [_covering(solid, counted or searched, share) for solid in found]
-        enough = HARDLY_LARGER * min(solid.size(least) for solid in fits)
+        enough = SIZE_TOLERANCE * min(solid.size(least) for solid in fits)
         solids[bone] = next(solid for solid in fits if solid.size(least) <= enough)
         if mirror is not None and twin is not None and twin != bone and kept[twin]:
             solids[twin] = _mirrored_solid(skin, solids[bone], bone, twin, mirror)
@@ -97,7 +97,7 @@ def _between(value: float, name: str, high: float) -> float:
 
 
 def group_numbers(skin: Skin, groups: Mapping[str, int], bone_groups: Mapping[str, str]) -> dict[str, int]:
-    """The numbers of the groups of bones, by bone."""
+    """The numbers of hit groups by bone name, checked."""
     if not isinstance(bone_groups, Mapping):
         raise ValueError(f"bone_groups: expected a mapping of bones to groups, got {type(bone_groups).__name__}")
     for bone, group in bone_groups.items():
@@ -113,7 +113,7 @@ def group_numbers(skin: Skin, groups: Mapping[str, int], bone_groups: Mapping[st
 def _parts(
     skin: Skin, pieces: SkinPieces, bone: int, twin: int | None, mirror: Plane | None, kept: BoolArray
 ) -> list[Part]:
-    """The skin of a bone in its own frame, and the mirror image of its twin's, if it has one."""
+    """The skin of a bone in its own frame, and the mirror image of its twin's skin, if it has a twin."""
     rows = pieces.of(bone)
     parts = [(in_bone(skin, bone, pieces.points[rows]), pieces.areas[rows])]
     if mirror is not None and twin is not None and kept[twin]:
@@ -137,19 +137,19 @@ def _mirrored_solid(skin: Skin, solid: FittedLimb, source: int, target: int, mir
     centre = mirror.mirrored(from_bone(skin, source, solid.centre[None]))
     axes = (skin._rest_turns[source] @ solid.frame).T
     frame = (axes - 2.0 * np.outer(axes @ mirror.normal, mirror.normal)).T
-    frame[:, 0] *= -1.0  # right-handed again; all shapes are symmetric about this plane of their own
+    frame[:, 0] *= -1.0  # right-handed again; all shapes are symmetric under x -> -x in their frame
     return replace(solid, centre=in_bone(skin, target, centre)[0], frame=skin._rest_turns[target].T @ frame)
 
 
 def _covering(solid: FittedLimb, parts: list[Part], coverage: float) -> FittedLimb:
-    """The same limb at the scale that covers the share of each part; the last point that counts then lies inside."""
-    share = min(coverage + CHANCE, 1.0)
+    """The limb at the scale that covers the share of each part; the last point counted then lies inside."""
+    share = min(coverage + COVERAGE_MARGIN, 1.0)
     scale = max(quantile(solid.gauge(points), areas, share) for points, areas in parts)
     return replace(solid, scale=scale * ROUNDING)
 
 
 def _limb(solid: FittedLimb, name: str, hit_group: int) -> Limbs:
-    """A fitted limb among its one bone's limbs."""
+    """A fitted limb as `Limbs`, in the frame of its bone."""
     shape, s, p, centre = solid.family.shape, solid.scale, solid.proportions, solid.centre[None]
     make = partial(MAKERS[shape], name=name, hit_group=hit_group)
     if shape == Shape.SPHERE:

@@ -1,8 +1,8 @@
 """Shapes of limbs that can be fitted, each as a gauge about its centre.
 
-A shape of given proportions is centred at 0, its axis along z. The gauge of a point is the least scale s at which the
-shape contains it. So the scale of the smallest such limb that covers a share of some points is a quantile of their
-gauges, and a fit searches over centres, frames and proportions only. Proportions are relative to the radius (of a box:
+A shape of given proportions is centred at 0, with its axis along z. The gauge of a point is the least scale s at which
+the shape contains it. So the scale of the smallest such limb that covers a share of some points is a quantile of their
+gauges, and a fit searches only over centres, frames and proportions. Proportions are relative to the radius (of a box:
 to its half extent along z). Volumes and surfaces are those at s = 1.
 """
 
@@ -15,7 +15,7 @@ import numpy as np
 from cylcollide._types import Float64Array, Shape
 
 Gauge = Callable[[Float64Array, Float64Array, Float64Array, Float64Array], Float64Array]
-"""From coordinates x, y, z of points, (k, n) each, and proportions (k, m), to scales (k, n)."""
+"""Maps coordinates x, y, z of points, (k, n) each, and proportions (k, m) to scales (k, n)."""
 
 
 Least = Literal["volume", "surface"]
@@ -27,9 +27,9 @@ class Family:
     """One shape."""
 
     shape: Shape
-    turns: int  # axes of its frame about which turning changes it: 3, 2 of a limb with an axis, 0
-    aspects: int  # leading proportions that are lengths > 0
-    slopes: int  # further ones, from -1 to 1
+    turns: int  # rotational degrees of freedom: 3 of a box, 2 of a limb with an axis, 0 of a sphere
+    aspects: int  # number of leading proportions, which are lengths > 0
+    slopes: int  # number of further proportions, from -1 to 1
     gauge: Gauge
     volume: Callable[[Float64Array], Float64Array]  # of proportions (k, m), at scale 1, (k,)
     surface: Callable[[Float64Array], Float64Array]  # its area at scale 1, (k,)
@@ -46,7 +46,7 @@ def _tapered(x: Float64Array, y: Float64Array, z: Float64Array, proportions: Flo
 
 
 def _capsule(x: Float64Array, y: Float64Array, z: Float64Array, proportions: Float64Array) -> Float64Array:
-    """Half length a of the segment: beyond it, the root s of (|z| - a s)² + d² = s²."""
+    """Half length a of the segment; beyond its ends the gauge is the root s of (|z| - a s)² + d² = s²."""
     a, z, d = proportions[:, :1], np.abs(z), np.sqrt(x * x + y * y)
     root = np.sqrt(np.maximum(z**2 + (1.0 - a**2) * d**2, 0.0))
     with np.errstate(invalid="ignore", divide="ignore"):  # at the centre, which lies beside the segment
@@ -59,13 +59,13 @@ def _box(x: Float64Array, y: Float64Array, z: Float64Array, proportions: Float64
 
 
 def _tapered_surface(p: Float64Array) -> Float64Array:
-    """Two discs, and a wall that is 2 a high and leans by 2 c."""
+    """Two discs, and a wall of height 2 a whose radius changes by 2 c."""
     slant = np.hypot(2.0 * p[:, 0], 2.0 * p[:, 1])
     return 2.0 * np.pi * (1.0 + p[:, 1] ** 2 + slant)
 
 
 def _ellipsoid_surface(p: Float64Array) -> Float64Array:
-    """Long and flat ellipsoids of revolution by their eccentricity. It is kept above 0; there both tend to 4 pi."""
+    """Prolate and oblate ellipsoids by their eccentricity, which is kept above 0; there both formulas tend to 4 pi."""
     a = p[:, 0]
     e = np.sqrt(np.maximum(1.0 - np.minimum(a, 1.0 / a) ** 2, 1e-8))
     return 2.0 * np.pi * (1.0 + np.where(a > 1.0, a * np.arcsin(e), a * a * np.arctanh(e)) / e)
@@ -118,6 +118,6 @@ class FittedLimb:
         return self.scale * float(self.family.size(self.proportions[None], least)[0])
 
     def gauge(self, points: Float64Array) -> Float64Array:
-        """The scales (n,) at which the limb contains points (n, 3)."""
+        """The least scales (n,) at which the limb contains points (n, 3)."""
         x, y, z = ((points - self.centre) @ self.frame).T
         return np.asarray(self.family.gauge(x[None], y[None], z[None], self.proportions[None])[0])

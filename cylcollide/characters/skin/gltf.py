@@ -1,7 +1,7 @@
-"""Skins from glTF 2.0 files, one of all meshes whose skins have joints in common.
+"""Skins from glTF 2.0 files: one skin of all meshes whose skins share joints.
 
 A joint's rest is the inverse of its inverse bind matrix. So vertices and bones are in the space of the mesh. If all
-joints of the scene stand as bound, one transform leads from there to the scene.
+joints of the scene are in their bind pose, one transform maps this space to the scene.
 """
 
 from collections.abc import Sequence
@@ -63,7 +63,7 @@ def _skin(file: GltfFile, meshes: Patterns | None, without: Patterns, names: Nam
     rest = _rest(scene @ matrices, parents)
     return (
         _moved(scene, points),
-        corners if np.linalg.det(scene[:3, :3]) > 0.0 else corners[:, ::-1],  # a mirror turns triangles inside out
+        corners if np.linalg.det(scene[:3, :3]) > 0.0 else corners[:, ::-1],  # a reflection flips triangles
         np.vstack(weights),
         _names(file, joints, names),
         parents,
@@ -72,7 +72,7 @@ def _skin(file: GltfFile, meshes: Patterns | None, without: Patterns, names: Nam
 
 
 def _chosen(file: GltfFile, meshes: Patterns | None, without: Patterns) -> list[int]:
-    """Nodes of skinned meshes that have a chosen name, of the node or of the mesh."""
+    """Nodes of skinned meshes whose name, of the node or of the mesh, is chosen."""
     document = file.document
     nodes = [row for row, node in enumerate(document.nodes) if node.skin is not None and node.mesh is not None]
     names = [(document.nodes[row].name or "", _mesh(file, row).name or "") for row in nodes]
@@ -95,7 +95,7 @@ def _mesh(file: GltfFile, node: int) -> Any:
 def _bound(file: GltfFile, skins: Sequence[int]) -> tuple[dict[int, Float64Array], dict[int, Float64Array]]:
     """Bind matrices of joints, and the transform of each skin's vertices, in the space of the first skin.
 
-    These are of all skins that have a joint in common with the first one, or with one of these.
+    For all skins that share joints with the first one, directly or through other skins.
     """
     binds: dict[int, Float64Array] = {}
     spaces: dict[int, Float64Array] = {}
@@ -136,7 +136,7 @@ def _ordered(file: GltfFile, joints: list[int]) -> tuple[list[int], list[int]]:
 
 
 def _weights(file: GltfFile, primitive: Any, rank: Int64Array, count: int, bones: int) -> Float64Array:
-    """Weights of all joints in their order, (n, b); up to sixteen a vertex."""
+    """Weights of all joints in order, (n, b); up to 16 per vertex."""
     weights = np.zeros((count, bones))
     vertex = np.arange(count)[:, None]
     for number in range(4):
@@ -160,10 +160,10 @@ def _weights(file: GltfFile, primitive: Any, rank: Int64Array, count: int, bones
 def _to_scene(
     file: GltfFile, joints: list[int], binds: Float64Array, points: Float64Array, space: Space
 ) -> Float64Array:
-    """The transform (4, 4) of vertices and bind matrices; with "auto" none, if the scene shows no joint as bound.
+    """The transform (4, 4) of vertices and bind matrices; with "auto" the identity, if joints are not in bind pose.
 
-    It shows the first root where the scene does. A mesh that was scaled by axes or mirrored when it was bound has
-    bones that are no turns in its own space, but in the scene's.
+    It places the first root as in the scene. The bones of a mesh that was mirrored or scaled non-uniformly when it was
+    bound are rotations in the space of the scene, but not in that of the mesh.
     """
     if space == "mesh":
         return np.eye(4)
@@ -202,7 +202,7 @@ def _rest(matrices: Float64Array, parents: list[int]) -> tuple[Float64Array, Flo
 
 
 def _names(file: GltfFile, joints: list[int], names: Names) -> list[str]:
-    """The names of joints; with "vrm" those that the file gives to the bones of its person."""
+    """The names of joints; with "vrm", the VRM names of the bones of the file's person."""
     own = file.bone_names(joints)
     if names == "file":
         return own

@@ -1,4 +1,4 @@
-"""How well the limbs of a rig fit a skin at rest: the share they cover, what sticks out, and the space they add."""
+"""Measures of how well limbs of a rig fit a skin at rest: coverage, protrusion of the skin, and gaps inside limbs."""
 
 from dataclasses import dataclass
 
@@ -18,35 +18,35 @@ from cylcollide.shapes import SHAPE_RECORDS
 
 @dataclass(frozen=True)
 class Fit:
-    """How one bone's limbs, or all, fit the skin that belongs to them. Lengths are in the unit of the skin.
+    """How well the limbs of one bone, or of all, fit their skin. Lengths are in the unit of the skin.
 
-    A piece of skin belongs to the bone that carries most of it, or to the nearest ancestor of that bone with a limb.
-    Pieces count by their area.
+    A piece of skin belongs to the bone with the largest weight, or to the nearest ancestor of that bone with a limb.
+    Pieces are weighted by their area.
     """
 
     name: str
     area: float
     """The area of the skin."""
     own_coverage: float
-    """Share of the skin in the bone's own limbs."""
+    """Share of the skin inside the bone's own limbs."""
     coverage: float
-    """Share of the skin in any limb."""
+    """Share of the skin inside any limb."""
     protrusion: float
-    """Mean distance of the skin outside of all limbs from the nearest limb; 0 if there is none."""
+    """Mean distance of the skin outside of all limbs from the nearest limb; 0 if no skin is outside."""
     protrusion_95: float
     """The distance that 5 % of this skin exceeds."""
     gap: float
-    """Mean depth of the skin inside the bone's own limbs: the space between skin and limb."""
+    """Mean depth of the skin inside the bone's own limbs: the gap between skin and limb surface."""
     gap_95: float
     """The depth that 5 % of this skin exceeds."""
     limb_volume: float
-    """The sum of the limbs' volumes; overlaps count twice."""
+    """The sum of the limbs' volumes; overlaps are counted repeatedly."""
     skin_volume: float
-    """Enclosed by the skin; of a bone's part, closed by planes across the bone."""
+    """Volume enclosed by the skin; for a bone's part, closed by planes across the bone."""
 
     @property
     def volume_ratio(self) -> float:
-        """Volume of the limbs over that of the skin."""
+        """Volume of the limbs divided by that of the skin."""
         return self.limb_volume / self.skin_volume if self.skin_volume > 0.0 else np.inf
 
 
@@ -55,13 +55,13 @@ class SkinReport:
     """The fit of a rig to a skin; `print` shows a table."""
 
     bones: tuple[Fit, ...]
-    """One a bone with limbs and skin, in the order of the rig."""
+    """One entry per bone with limbs and skin, in the order of the rig."""
     whole: Fit
     without_limbs: tuple[str, ...]
     """Bones that carry skin and have no limb. The limbs of other bones should cover this skin."""
     mirrored: tuple[tuple[str, str], ...] = ()
-    """Bones whose names, places and skins mirror each other: the fit gives them limbs that do. One on the plane of
-    symmetry is its own twin. Empty if the skin has no such plane."""
+    """Pairs of bones whose names, places and skins mirror each other: the fit gives them mirrored limbs. A bone on the
+    plane of symmetry is paired with itself. Empty if the skin has no such plane."""
 
     def __str__(self) -> str:
         head = (
@@ -80,7 +80,7 @@ class SkinReport:
 def skin_report(rig: RigData, skin: Skin | None = None) -> SkinReport:
     """Compare the limbs of a rig with a skin of the same bones, at rest; by default with the skin they were fitted to.
 
-    ValueError if there is no such skin, rig and skin have other bones, or the rig has no limbs.
+    ValueError if there is no such skin, the bones of rig and skin differ, or the rig has no limbs.
     """
     if skin is None and isinstance(rig.skin, Skin):
         skin = rig.skin
@@ -117,7 +117,7 @@ def skin_report(rig: RigData, skin: Skin | None = None) -> SkinReport:
             skin_volume,
         )
 
-    middle = pieces.areas @ pieces.points / pieces.areas.sum()  # holes let least through that is not there
+    middle = pieces.areas @ pieces.points / pieces.areas.sum()  # from the centroid, holes distort the volume least
     enclosed = float(pieces.areas @ ((pieces.points - middle) * pieces.normals).sum(axis=1)) / 3.0
     out = np.sign(enclosed)  # -1 if the triangles face in
     bones = [bone for bone in np.flatnonzero(has_limb).tolist() if len(pieces.of(bone))]
@@ -140,15 +140,15 @@ def skin_report(rig: RigData, skin: Skin | None = None) -> SkinReport:
 
 
 def _mean_and_95(values: Float64Array, areas: Float64Array) -> tuple[float, float]:
-    """Mean and 95 % quantile by area; 0 without any area."""
+    """Mean and 95 % quantile by area; 0 if the area is 0."""
     total = areas.sum()
     return (float(areas @ values / total), quantile(values, areas, 0.95)) if total > 0.0 else (0.0, 0.0)
 
 
 def _part_volume(skin: Skin, pieces: SkinPieces, bone: int) -> float:
-    """The volume that the skin of a bone encloses, if it is open only across the bone's direction.
+    """The volume enclosed by the skin of a bone, if its openings are planes across the bone's direction.
 
-    That is the flux through the skin of half the vector from the axis: its divergence is 1, and its flux through planes
+    It is the flux through the skin of half the vector from the axis: its divergence is 1, and its flux through planes
     across the axis is 0.
     """
     rows = pieces.of(bone)

@@ -1,4 +1,4 @@
-"""The surface of a skin as small pieces, each with the weights of all bones, and divided among bones."""
+"""The surface of a skin as small pieces, each with the weights of all bones and assigned to one bone."""
 
 from dataclasses import dataclass, replace
 
@@ -9,22 +9,22 @@ from cylcollide.characters.skeleton import upwards
 from cylcollide.characters.skin.skin import Skin
 
 SEARCHED, MEASURED = 20_000, 60_000
-"""About the numbers of pieces of a skin of equal triangles, where limbs are searched, and where their coverage is
-measured. Larger triangles are cut; small ones are not joined."""
+"""Approximate numbers of pieces of a skin of equal triangles: for the search of limbs, and for the measurement of their
+coverage. Larger triangles are cut; small ones are not joined."""
 
 MOST_CUTS = 64
-"""Most parts of an edge of one triangle."""
+"""Largest number of parts of an edge of one triangle."""
 
 
 @dataclass(frozen=True, slots=True)
 class SkinPieces:
-    """Pieces of the skin, s of them, divided among bones."""
+    """The s pieces of a skin, each assigned to one bone."""
 
-    points: Float64Array  # one in each, (s, 3)
+    points: Float64Array  # a point in each piece, (s, 3)
     normals: Float64Array  # unit, outwards, (s, 3)
     areas: Float64Array  # (s,)
     weights: Float64Array  # of each bone, (s, b); rows add up to 1
-    bone: Int64Array  # the bone that each piece belongs to, (s,): the one that carries most of its point
+    bone: Int64Array  # the bone of each piece, (s,): the one with the largest weight at its point
 
     def of(self, bone: int) -> Int64Array:
         """Rows of the pieces of one bone."""
@@ -32,22 +32,21 @@ class SkinPieces:
 
 
 def centroids(skin: Skin) -> SkinPieces:
-    """The pieces where limbs are searched, each at its centroid."""
+    """The pieces for the search of limbs, each represented by its centroid."""
     return _pieces(skin, SEARCHED, None)
 
 
 def sample(skin: Skin) -> SkinPieces:
-    """The pieces where coverage is measured, each at a point drawn evenly from it, from a fixed seed.
+    """The pieces for the measurement of coverage, each represented by a uniform random point, from a fixed seed.
 
-    A limb that contains points of a share of the area contains that share of the area, but for chance. Of centroids it
-    would contain less, for it is convex; and less of those points by which it was chosen, for it is as small as these
-    allow.
+    The share of these points inside a limb is an unbiased estimate of the share of the area inside. Centroids would be
+    biased, since limbs are convex; so would the points of the search, since the limb is fitted tightly to them.
     """
     return _pieces(skin, MEASURED, np.random.default_rng(0))
 
 
 def _pieces(skin: Skin, count: int, rng: np.random.Generator | None) -> SkinPieces:
-    """Cut the triangles of a skin at rest into pieces of about equal edges, divided among all bones.
+    """Cut the triangles of a skin at rest into pieces of about equal edges, assigned to all bones.
 
     ValueError if the skin has no area.
     """
@@ -73,11 +72,11 @@ def _pieces(skin: Skin, count: int, rng: np.random.Generator | None) -> SkinPiec
 
 
 def _cut(triangles: Int64Array, k: int, rng: np.random.Generator | None) -> tuple[Int64Array, Float64Array]:
-    """The k² equal pieces of each triangle: its row, and in barycentric coordinates the piece's centroid or a point."""
+    """The k² equal pieces of each triangle: its row, and barycentric coordinates of the centroid or a random point."""
     i, j = (axis.ravel() for axis in np.mgrid[:k, :k])
     upright, flipped = i + j < k, i + j < k - 1
     drawn = np.full((len(triangles), k * k, 2), 1 / 3) if rng is None else rng.random((len(triangles), k * k, 2))
-    drawn = np.where(drawn.sum(axis=2, keepdims=True) > 1.0, 1.0 - drawn, drawn)  # of a square's half
+    drawn = np.where(drawn.sum(axis=2, keepdims=True) > 1.0, 1.0 - drawn, drawn)  # folds the square to a triangle
     corner = np.concatenate([np.stack([i, j], 1)[upright], np.stack([i, j], 1)[flipped] + 1])
     inwards = np.repeat([1.0, -1.0], [upright.sum(), flipped.sum()])[:, None]
     uv = ((corner + inwards * drawn) / k).reshape(-1, 2)
@@ -85,22 +84,22 @@ def _cut(triangles: Int64Array, k: int, rng: np.random.Generator | None) -> tupl
 
 
 def divided(pieces: SkinPieces, skin: Skin, kept: BoolArray) -> SkinPieces:
-    """The pieces divided among the bones that are kept, (b,): each bone's nearest kept ancestor gets its weights.
+    """The pieces assigned to the kept bones, (b,): the weights of other bones go to their nearest kept ancestor.
 
     The first kept bone gets the weights of bones without such an ancestor.
     """
     weights = np.zeros_like(pieces.weights)
     for bone in range(len(kept)):
-        heir = next((above for above in upwards(skin.parents, bone) if kept[above]), int(kept.argmax()))
-        weights[:, heir] += pieces.weights[:, bone]
+        ancestor = next((above for above in upwards(skin.parents, bone) if kept[above]), int(kept.argmax()))
+        weights[:, ancestor] += pieces.weights[:, bone]
     return replace(pieces, bone=weights.argmax(axis=1))
 
 
 def divided_among_large(pieces: SkinPieces, skin: Skin, least_share: float) -> tuple[SkinPieces, BoolArray]:
-    """The pieces divided among bones whose part is at least a share of the skin's area; and which these are, (b,).
+    """The pieces assigned to bones with at least a share of the skin's area; and whether each bone is kept, (b,).
 
-    Bones are left out from the last to the first, children before parents. Their skin goes to a parent's, so that many
-    small parts may make one that is large enough.
+    Bones are removed from the last to the first, children before parents. Their skin goes to an ancestor, so that many
+    small parts may together be large enough.
     """
     kept = np.ones(len(skin.parents), dtype=np.bool_)
     least = least_share * pieces.areas.sum()

@@ -1,6 +1,6 @@
 """The limb of least volume or surface, of one shape, that covers a share of the skin of a bone.
 
-This is a compass search. From a few starts it tries moves along every coordinate, and along some directions drawn from
+This is a compass search. From a few starts it tries moves along every coordinate, and along some random directions from
 a fixed seed. It takes the best move, and shrinks the steps if none is better. It works in units of the part's own size,
 in the bone's own frame, so neither units nor a turn of the whole body change the result beyond rounding.
 """
@@ -16,22 +16,22 @@ from cylcollide.characters.sides import Plane
 from cylcollide.characters.skin.gauges import Family, FittedLimb, Least
 
 STARTS, DRAWN, MOVES = 3, 12, 60
-"""States from which the search descends; random directions for each move; most moves of a descent."""
+"""Number of states from which the search descends; of random directions per move; of moves per descent, at most."""
 
 
 LESS = 1.0 - 1e-9
-"""A limb is better if it is smaller by this factor: moves across a plane of symmetry change only roundings."""
+"""A limb is better if it is smaller by this factor: moves across a plane of symmetry change only rounding errors."""
 
 FEW, MANY = 300, 1500
-"""Points of a part in the descents from every start, and in the one from the best state that these reach. The scale is
-then taken from all points."""
+"""Number of points of a part in the descents from every start, and in the final descent from the best state reached.
+The scale is then computed from all points."""
 
 COARSE, FINE = (0.25, 0.02), (0.06, 2e-3)
 """First and last step of these descents: lengths in units of the part's size, angles in radians, logarithms of
 proportions."""
 
-SLIMMEST, LONGEST = 0.02, 50.0
-"""Least and largest proportion of two lengths of a limb."""
+LEAST_RATIO, LONGEST = 0.02, 50.0
+"""Least and largest ratio of two lengths of a limb."""
 
 
 class _State(NamedTuple):
@@ -46,7 +46,7 @@ _Sizes = Callable[[_State], Float64Array]
 
 
 def quantile(values: Float64Array, areas: Float64Array, share: float) -> float:
-    """The least value such that values up to it have a share of all areas."""
+    """The least value such that values up to it have a given share of the total area."""
     order = np.argsort(values, kind="stable")
     filled = np.cumsum(areas[order])
     return float(values[order[min(np.searchsorted(filled, share * filled[-1]), len(order) - 1)]])
@@ -61,10 +61,10 @@ def fit_limb(
     coverage: float,
     least: Least,
 ) -> FittedLimb:
-    """The limb of one bone's skin, in the frame of the bone.
+    """The limb fitted to one bone's skin, in the frame of the bone.
 
-    The skin is pieces at `points` (n, 3), with `areas` (n,) times the bone's share of each. `along` (3,) is the bone's
-    unit direction, and `plane` the one that its skin is symmetric about, if any.
+    The skin is pieces at `points` (n, 3) with `areas` (n,). `along` (3,) is the bone's unit direction, and `plane` the
+    plane of symmetry of its skin, if any.
     """
     middle = areas @ points / areas.sum()
     size = float(np.sqrt(areas @ ((points - middle) ** 2).sum(axis=1) / areas.sum()))
@@ -80,7 +80,7 @@ def fit_limb(
         rank = min(int(np.ceil(coverage * count)) - 1, count - 1)
 
         def sizes(state: _State) -> Float64Array:
-            """Sizes of limbs of these states that cover the share."""
+            """Sizes of the limbs of these states, scaled to the coverage; (k,)."""
             proportions = _plain(state.proportions, family)
             local = np.einsum("ki,kij->kj", state.centres, state.frames)
             x, y, z = (state.frames[:, :, j] @ few - local[:, j, None] for j in range(3))
@@ -100,20 +100,20 @@ def fit_limb(
 
 
 def _spread(areas: Float64Array, count: int) -> Int64Array:
-    """Rows of pieces, evenly spaced by area in their order. The golden offset is no multiple of an area: no ties."""
+    """Rows of pieces, evenly spaced by area. The golden-ratio offset is no multiple of an area, which avoids ties."""
     filled = np.cumsum(areas)
     rows = np.searchsorted(filled, (np.arange(count) + 0.381966) / count * filled[-1])
     return np.asarray(np.minimum(rows, len(areas) - 1))
 
 
 def _plain(proportions: Float64Array, family: Family) -> Float64Array:
-    """Lengths and slopes from the logarithms and slopes that the search varies."""
-    lengths = np.clip(np.exp(proportions[:, : family.aspects]), SLIMMEST, LONGEST)
+    """Lengths and slopes from the search variables, logarithms of lengths and slopes; (k, m)."""
+    lengths = np.clip(np.exp(proportions[:, : family.aspects]), LEAST_RATIO, LONGEST)
     return np.hstack([lengths, np.clip(proportions[:, family.aspects :], -1.0, 1.0)])
 
 
 def _starts(points: Float64Array, along: Float64Array, family: Family, plane: Plane | None) -> _State:
-    """Limbs around the middle of the points' extent, along the bone and along the principal axes."""
+    """Start limbs at the centre of the points' extent, along the bone and along the principal axes."""
     axes = np.linalg.eigh(points.T @ points)[1]
     axes *= np.where(((points @ axes) ** 3).sum(axis=0) < 0.0, -1.0, 1.0)  # the points decide the signs
     axes[:, 0] *= np.linalg.det(axes)  # right-handed
@@ -138,12 +138,12 @@ def _starts(points: Float64Array, along: Float64Array, family: Family, plane: Pl
         centres -= np.outer(centres @ normal - offset, normal)
     half = np.maximum((high - low) / 2.0, 1e-3)
     lengths = half[:, :2] / half[:, 2:] if family.aspects == 2 else half[:, 2:] / half[:, :2].mean(axis=1)[:, None]
-    lengths = np.log(np.clip(lengths, SLIMMEST, LONGEST))[:, : family.aspects]
+    lengths = np.log(np.clip(lengths, LEAST_RATIO, LONGEST))[:, : family.aspects]
     return _State(centres, state, np.hstack([lengths, np.zeros((len(state), family.slopes))]))
 
 
 def _frame_along(axis: Float64Array, others: Float64Array) -> Float64Array:
-    """A right-handed frame: the unit axis last, and first the part across it of the other most perpendicular to it."""
+    """A right-handed frame with the unit axis last; first, the perpendicular part of the other least parallel to it."""
     across = others[:, int(np.abs(axis @ others).argmin())]
     x = across - (across @ axis) * axis
     x /= np.linalg.norm(x)
@@ -153,7 +153,7 @@ def _frame_along(axis: Float64Array, others: Float64Array) -> Float64Array:
 def _descend(
     state: _State, sizes: _Sizes, steps: tuple[float, float], family: Family, normal: Float64Array | None
 ) -> _State:
-    """The best limb that is reached from one state, with the first and the last step."""
+    """The best limb reached by descent from one state; `steps`: the first and the last step."""
     rng = np.random.default_rng(0)
     columns = 3 + family.turns + family.aspects + family.slopes
     size, (step, last_step) = float(sizes(state)[0]), steps
@@ -173,7 +173,7 @@ def _descend(
 
 
 def _moved(state: _State, moves: Float64Array, normal: Float64Array | None, family: Family) -> _State:
-    """One state after each of some moves: of the centre, of the frame about its own axes, of the proportions."""
+    """A state after each of the moves: of the centre, of the frame about its own axes, and of the proportions."""
     frame, turns = state.frames[0], family.turns
     shift, turn, change = moves[:, :3] @ frame.T, moves[:, 3 : 3 + turns] @ frame[:, :turns].T, moves[:, 3 + turns :]
     if normal is not None:
@@ -185,7 +185,7 @@ def _moved(state: _State, moves: Float64Array, normal: Float64Array | None, fami
 
 
 def _turns(vectors: Float64Array) -> Float64Array:
-    """Rotation matrices (k, 3, 3) about vectors (k, 3) by about their lengths: Cayley transforms, exact rotations."""
+    """Rotation matrices (k, 3, 3) about vectors (k, 3) by about their lengths: Cayley transforms (orthogonal)."""
     half = vectors / 2.0
     zero = np.zeros(len(half))
     x, y, z = half.T

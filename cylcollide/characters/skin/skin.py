@@ -22,7 +22,7 @@ class Skin(Skeleton):
     Parameters
     ----------
     vertices
-        The mesh at rest, (v, 3), in the space in which the roots' rest transforms are given.
+        The mesh at rest, (v, 3), in the space of the roots' rest transforms.
     faces
         Triangles, (f, 3), by rows of vertices; counterclockwise seen from outside.
     weights
@@ -34,7 +34,7 @@ class Skin(Skeleton):
     ------
     ValueError
         On wrong shapes, numbers that are not accepted, vertices without weight, and triangles of vertices that do not
-        exist; with the first bad row and the remedy.
+        exist; the message has the first bad row and the remedy.
     """
 
     vertices: Float64Array
@@ -86,25 +86,25 @@ class Skin(Skeleton):
             The file.
         meshes, without
             Patterns (`fnmatch`) of names of meshes or of their nodes, one or several: the meshes to read (None: all),
-            and those of them to leave out, such as hair and glasses.
+            and the ones among them to leave out, such as hair and glasses.
         names
             "vrm" gives the bones of a VRM file's person their VRM names (hips, leftUpperArm ...); others keep theirs.
         space
-            "scene": scaled and placed so that the first root stands as in the scene. "mesh": in the space of the mesh.
-            "auto": as "scene" if the scene's joints stand as bound, otherwise as "mesh".
+            "scene": scaled and placed so that the first root is as in the scene. "mesh": in the space of the mesh.
+            "auto": as "scene" if the scene's joints are in bind pose, otherwise as "mesh".
 
         Raises
         ------
         ImportError
-            If pygltflib is not installed, which the extra `gltf` brings.
+            Without pygltflib: install the extra `gltf`.
         OSError
             If the file, or one that it names, cannot be opened.
         ValueError
             If it is not glTF, requires an extension that cannot be read, or has no skin or one that the constructor
-            refuses; and if a pattern matches nothing. EXT_meshopt_compression and KHR_draco_mesh_compression need the
+            rejects; and if a pattern matches nothing. EXT_meshopt_compression and KHR_draco_mesh_compression need the
             extra `gltf-compressed`.
         """
-        from cylcollide.characters.skin import gltf  # noqa: PLC0415  # which needs an extra
+        from cylcollide.characters.skin import gltf  # noqa: PLC0415  # needs an extra
 
         with files.named_in_errors(path):
             return cls(*gltf.read(path, meshes, without, names, space))

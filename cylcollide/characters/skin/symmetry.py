@@ -1,4 +1,4 @@
-"""The bones that mirror each other: by their names, their places and their skin."""
+"""Bones that mirror each other in name, place and skin."""
 
 import numpy as np
 
@@ -10,15 +10,15 @@ BONES_APART = 0.01
 """Largest distance of a bone from the mirror image of its twin, in units of the skin's extent."""
 
 SKIN_APART, SKIN_DIFFERS = 0.15, 0.15
-"""Largest distance of the centroid of a bone's skin from its twin's image, in units of the extent of this skin; and
-largest relative difference of their areas."""
+"""Largest distance between the centroid of a bone's skin and the mirror image of its twin's, relative to the extent of
+this skin; and largest relative difference of their areas."""
 
 
 def find(skin: Skin, pieces: SkinPieces) -> tuple[Plane | None, dict[int, int]]:
-    """The plane of a skin that is symmetric at rest, and the bones that mirror each other in it, if any.
+    """The plane of symmetry of a skin at rest, None without one, and the bones that mirror each other.
 
-    From the first bone of a pair to the other, and from a bone on the plane to itself. Bones with mirrored names but
-    another place or skin are no pair.
+    The mapping is from the first bone of a pair to the other, and from a bone on the plane to itself. Bones with
+    mirrored names, but other places or skin, are no pair.
     """
     named, positions, twins = named_pairs(skin.bone_names), skin._rest.positions, dict[int, int]()
     if not named:
@@ -42,7 +42,7 @@ def find(skin: Skin, pieces: SkinPieces) -> tuple[Plane | None, dict[int, int]]:
 
 
 def _same_skin(pieces: SkinPieces, a: int, b: int, plane: Plane) -> bool:
-    """Whether the skin of one bone is about the mirror image of another's; two bones without skin are alike."""
+    """Whether the skin of one bone is about the mirror image of another's; True if both have no skin."""
     rows = [pieces.of(bone) for bone in (a, b)]
     if not len(rows[0]) or not len(rows[1]):
         return len(rows[0]) == len(rows[1])

@@ -1,4 +1,4 @@
-"""One disagreement, ready to be repeated: limbs and their construction, segment, both answers, cause."""
+"""One disagreement in repeatable form: limbs and their construction, segment, both answers, cause."""
 
 import json
 from dataclasses import asdict, dataclass, field
@@ -33,7 +33,7 @@ from cylcollide.process.files import Columns, read_columns
 from cylcollide.query.hits import RayHits
 
 BULLET = "bullet"
-"""The engine with setups: the name under which :mod:`cylcollide.engines.registry` knows PyBullet."""
+"""The engine with setups: PyBullet's name in :mod:`cylcollide.engines.registry`."""
 
 UNKNOWN = -1
 """The seed of a case whose file does not name one."""
@@ -44,11 +44,11 @@ KINDS = tuple(kind.label for kind in Kind)
 CAUSES = (UNNAMED, *(cause.label for cause in Cause))
 
 MOST_LIMBS, MOST_SEGMENTS = 10_000, 1_000_000
-"""No sweep writes more of them."""
+"""Largest numbers of limbs and segments in a case; no sweep writes more."""
 MOST_BYTES = 2**28
-"""Bytes of a file of cases: a thousand times what a sweep of a million segments writes."""
-MOST_SAID = 500
-"""Letters of an error about a foreign file."""
+"""Largest size of a file of cases in bytes: a thousand times the output of a sweep of a million segments."""
+LONGEST_MESSAGE = 500
+"""Largest number of characters in an error about a foreign file."""
 
 Vector = tuple[Number, Number, Number]
 Point = tuple[Length, Length, Length]
@@ -61,7 +61,7 @@ Segments = Annotated[tuple[Segment, ...], Field(max_length=MOST_SEGMENTS)]
 @with_config(ConfigDict(extra="forbid"))
 @dataclass(frozen=True)
 class Case:
-    """One disagreement. Lengths are metres; numbers survive JSON bit by bit; pydantic checks the types of a file."""
+    """One disagreement. Lengths are in metres; JSON keeps every bit of numbers; pydantic checks the types of a file."""
 
     family: Text
     seed: Whole
@@ -86,15 +86,15 @@ class Case:
     measured: Number | None
     bound: Number | None
     engine: Text = BULLET  # name in the registry of engines
-    options: dict[Text, Truth | Whole | Number | Text | None] = field(default_factory=dict)  # where not by `setup`
-    names: Annotated[tuple[Text, ...], Field(max_length=MOST_LIMBS)] = ()  # of the limbs, else called by their index
-    before: Segments = ()  # asked in the same call, where the disagreement is not there without them
+    options: dict[Text, Truth | Whole | Number | Text | None] = field(default_factory=dict)  # if not by `setup`
+    names: Annotated[tuple[Text, ...], Field(max_length=MOST_LIMBS)] = ()  # of the limbs; empty: indices are used
+    before: Segments = ()  # cast in the same call, if the disagreement needs them
     after: Segments = ()
-    was: tuple[()] | tuple[Points, Points] = ()  # p1 and p2 that the engine was built with; it then moved the limbs
+    was: tuple[()] | tuple[Points, Points] = ()  # p1 and p2 at the engine's build, before it moved the limbs
 
     @property
     def limbs(self) -> Limbs:
-        """The world, as this library holds it."""
+        """The limbs in this library."""
         return Limbs.cylinders(self.p1, self.p2, self.radius)
 
     @property
@@ -114,12 +114,12 @@ class Case:
 
     @property
     def place(self) -> tuple[str, int, int, int, int, int]:
-        """Its place in the sweep: cases are ordered by it."""
+        """The place in the sweep, by which cases are ordered."""
         return (self.family, self.seed, self.chunk, self.scene, self.row, int(self.kind_code))
 
     @property
     def address(self) -> str:
-        """The place as a person types it: ``rim/0/2/5/117``; two kinds of one segment share it. ``-`` is not known."""
+        """The place as text, ``rim/0/2/5/117``; two kinds of one segment share it. ``-``: unknown."""
         return "/".join(map(str, (self.family, *("-" if n == UNKNOWN else n for n in self.place[1:-1]))))
 
     def name(self, limb: int) -> str:
@@ -128,22 +128,22 @@ class Case:
 
     @property
     def limb(self) -> int:
-        """The limb that it is about: that which the engine names, else the true one, or the first."""
+        """The limb of the disagreement: the engine's, else the true one, else the first."""
         return max(self.limb_engine if self.limb_engine >= 0 else self.limb_true, 0)
 
     @property
     def about(self) -> tuple[int, ...]:
-        """The limbs that matter, by index: the true one and the engine's, each once; all if neither names one."""
+        """Indices of the relevant limbs: the true one and the engine's, each once; all if both sides miss."""
         named = sorted({limb for limb in (self.limb_true, self.limb_engine) if limb >= 0})
         return tuple(named or range(len(self.radius)))
 
     def record(self) -> JsonObject:
-        """As JSON has it."""
+        """The case as a JSON object."""
         return asdict(self)
 
     @staticmethod
     def read(record: JsonObject) -> "Case":
-        """Read what ``record`` gave, through JSON or not; ValueError, naming the field, if it is something else."""
+        """The case of a ``record``, also after JSON; ValueError, naming the field, if it is not one."""
         try:
             case = _reader().validate_python(record)
         except ValidationError as error:
@@ -186,12 +186,12 @@ def read_cases(path: Path) -> list[Case]:
 
 def foreign(path: Path, wanted: str, error: Exception) -> ValueError:
     """The error for a file with other contents: one short line."""
-    said = one_line(error, named=True)[:MOST_SAID]
+    said = one_line(error, named=True)[:LONGEST_MESSAGE]
     return ValueError(f"{path}: expected {wanted}, got {said}; write the file anew")
 
 
 def tuples(values: Any) -> Any:
-    """Numbers, or lists of them to any depth, as a case holds them: tuples."""
+    """Numbers, or lists of them to any depth, with tuples in place of lists, as in a case."""
     return tuple(map(tuples, values)) if isinstance(values, list | tuple) else values
 
 
@@ -208,7 +208,7 @@ def explained(found: Disagreements, at: int) -> JsonObject:
 
 
 def both_answers(ours: RayHits | EngineHits, theirs: EngineHits, row: int) -> JsonObject:
-    """The answers of both sides to a segment, as a case holds them."""
+    """The answers of both sides to a segment, as fields of a case."""
     sides = {"true": ours, "engine": theirs}
     return {
         **{f"limb_{side}": int(hits.limb[row]) for side, hits in sides.items()},
@@ -218,7 +218,7 @@ def both_answers(ours: RayHits | EngineHits, theirs: EngineHits, row: int) -> Js
 
 
 def case_of(scene: ShotScene, row: int, ours: RayHits | EngineHits, theirs: EngineHits, /, **others: Any) -> Case:
-    """One segment of a scene with the answers of both sides; ``others`` are its other fields, or stand for these."""
+    """One segment of a scene with the answers of both sides; ``others`` are its other fields, or replace these."""
     ends = {"start": scene.shots.start[row], "end": scene.shots.end[row]}
     lengths = {"p1": scene.p1, "p2": scene.p2, "radius": scene.radius, **ends}
     shown = {name: tuples(values.tolist()) for name, values in lengths.items()}
@@ -227,7 +227,7 @@ def case_of(scene: ShotScene, row: int, ours: RayHits | EngineHits, theirs: Engi
 
 
 def case_at(both: Comparison, row: int, cast: Cast, /, **others: Any) -> Case:
-    """One segment of a compared scene, with the others of its call if the engine answers otherwise without them."""
+    """One segment of a compared scene, with the others of its call if the engine's answer depends on them."""
     scene = both.truth.scene
     first, end = (row, row + 1) if scene.whole_batch else both.call_of(row, cast)
     segments = tuples(np.stack([scene.shots.start, scene.shots.end], axis=1)[first:end].tolist())
@@ -243,7 +243,7 @@ PLACE = "FAMILY/SEED/CHUNK/SCENE/ROW"
 def read_chosen(path: Path, row: int | None, place: str | None) -> list[Case]:
     """Read the cases of ``cases.json``, of a single case as JSON or of ``rays.npz``.
 
-    All of them, the one of a row, counted from 0, or those at a place, ``Case.address``, at which two kinds may stand.
+    All of them, the one of a row, counted from 0, or those at a place (``Case.address``), which two kinds may share.
     ValueError, in one line, if the file holds something else, or has no such row or place.
     """
     if row is not None and place is not None:
@@ -272,12 +272,12 @@ def _read_rays(path: Path) -> list[Case]:
         return [_case_of_ray(columns, row) for row in range(len(columns["ray"]))]
     except OSError:
         raise
-    except Exception as error:  # what NumPy makes of a foreign array
+    except Exception as error:  # NumPy's error for a foreign array
         raise foreign(path, "rays as `cylcollide crosscheck` writes them", error) from error
 
 
 def _case_of_ray(rays: Columns, row: int) -> Case:
-    """One row as a case without a cause; a place of it is its family, then the pose and the bullet's number."""
+    """One row as a case without a cause; its place has the pose as scene and the bullet's number as row."""
     pose, kind, this = int(rays["pose"][row]), str(rays["kinds"][rays["kind"][row]]), slice(row, row + 1)
     segment = shots(rays["start"][this], rays["end"][this], Intent.EITHER)
     scene = ShotScene(rays["pose_p1"][pose], rays["pose_p2"][pose], rays["limb_radius"], segment)

@@ -1,7 +1,7 @@
-"""Minimises a case by delta debugging: changes one thing, casts again, keeps the change if the disagreement stays.
+"""Minimises a case by delta debugging: changes one thing, casts again, keeps the change if the disagreement remains.
 
-"Delta debugging" after Zeller and Hildebrandt, *Simplifying and Isolating Failure-Inducing Input* (2002). How simple a
-case is, is a tuple of numbers, compared from the left: :func:`size`.
+"Delta debugging" after Zeller and Hildebrandt, *Simplifying and Isolating Failure-Inducing Input* (2002). The size of a
+case is a tuple of numbers, compared lexicographically: :func:`size`.
 """
 
 from collections.abc import Callable, Iterator
@@ -26,13 +26,13 @@ Now = Callable[[], Case]
 """Returns the smallest case so far, which may have changed since the last candidate was yielded."""
 
 DIGITS = 15
-"""Most decimal digits to which numbers are rounded."""
+"""Largest number of decimal digits to which numbers are rounded."""
 AXES = ((0.0, 0.0, 1.0), (1.0, 0.0, 0.0), (0.6, 0.0, 0.8))
 """Directions of the limb's axis. PyBullet's boxes cull phantoms beside an axis-aligned limb, hence the last one."""
 SHORTEST = -1100
-"""Stands for the power of 2 of a segment without length: less than that of any float64."""
+"""Replaces the power of 2 of a segment without length: less than that of any float64."""
 REACHES = (0.25, 0.5, 1.0, 2.0, 4.0, 8.0, 16.0, 64.0)
-"""How far from the hit a segment begins or ends, in sizes of the limb."""
+"""Distances from the hit at which a segment begins or ends, in sizes of the limb."""
 
 
 def size(case: Case) -> Size:
@@ -46,7 +46,7 @@ def size(case: Case) -> Size:
 
 
 def smaller_by(before: Case, after: Case) -> str:
-    """What became of a case, in words."""
+    """The reduction of a case, in words."""
     (limbs, settings, _, numbers, digits), small = size(before), size(after)
     calls = [len(case.before) + len(case.after) for case in (before, after)]
     counts = {
@@ -65,7 +65,7 @@ def is_valid(case: Case) -> bool:
 
 
 def fewer_limbs(now: Now) -> Iterator[Case]:
-    """Keep only the limbs that the answers name; or drop each other limb, the last first: indices stay valid."""
+    """Keep only the limbs of the answers; or drop each other limb, from the last, so that indices stay valid."""
     limbs = range(len(now().radius))
     yield only(now(), now().about)
     for limb in reversed(limbs):
@@ -74,7 +74,7 @@ def fewer_limbs(now: Now) -> Iterator[Case]:
 
 
 def plainer_setup(now: Now) -> Iterator[Case]:
-    """Take the default setup; then the default of each setting, or its value with up to three digits."""
+    """Use the default setup; then the default of each setting, or its value with up to three digits."""
     yield replace(now(), setup=DEFAULT)
     for name, value in asdict(DEFAULT).items():
         yield replace(now(), setup=replace(now().setup, **{name: value}))
@@ -86,14 +86,14 @@ def plainer_setup(now: Now) -> Iterator[Case]:
 
 
 def fewer_calls(now: Now) -> Iterator[Case]:
-    """Fewer of the segments that are cast in the same call, the nearest on either side."""
+    """Keep only the nearest segments on either side of those that are cast in the same call."""
     for most in (0, 1, 3, 10, 30, 100, 300):
         yield replace(now(), before=now().before[max(len(now().before) - most, 0) :])
         yield replace(now(), after=now().after[:most])
 
 
 def shorter(now: Now) -> Iterator[Case]:
-    """The segment begun, ended, or both, no farther than so many sizes of the limb from the hits that are reported."""
+    """Shorten the segment at its start, end, or both, to `REACHES` sizes of the limb from the reported hits."""
     for reach, ends in product(REACHES, (("start", "end"), ("start",), ("end",))):
         case = now()
         hits = [fraction for fraction in (case.fraction_true, case.fraction_engine) if fraction is not None]
@@ -107,21 +107,21 @@ def shorter(now: Now) -> Iterator[Case]:
 
 
 def aligned(now: Now) -> Iterator[Case]:
-    """The world turned and moved: the limb that matters begins or has its centre in the origin, along an axis."""
+    """Rotate and move the world: an end or the centre of the relevant limb to the origin, its axis to one of `AXES`."""
     for axis, share in product((*AXES, None), (0.0, 1.0, 0.5)):
         case, limb = now(), now().about[-1]
         p1, along = np.array(case.p1[limb]), np.subtract(case.p2[limb], case.p1[limb])
-        # What lies so far along the limb's axis becomes the origin; without an axis the world is only moved.
+        # The point at this share of the limb's axis becomes the origin; without an axis the world is only moved.
         turn = np.eye(3) if axis is None else _turn(along, np.subtract(case.end, case.start), np.array(axis))
         points = np.array([*case.p1, *case.p2, case.start, case.end])
         placed = (points - (p1 + share * along)) @ turn.T
-        # Set to 0 what differs from 0 by rounding only.
+        # Set numbers to 0 that differ from it only by rounding.
         rounding = 4 * np.finfo(np.float64).eps * np.abs(points).max()
         yield _with_points(case, np.where(np.abs(placed) <= rounding, 0.0, placed))
 
 
 def rounder(now: Now) -> Iterator[Case]:
-    """All numbers rounded at once, the fewest digits first; then one at a time to 0, to one digit, to 1, and so on."""
+    """Round all numbers at once, the fewest digits first; then one at a time to 0, to one digit, to 1, and so on."""
     numbers = _numbers(now())
     for decimals in range(DIGITS):
         yield _with_numbers(now(), [round(number, decimals) for number in _numbers(now())])
@@ -133,11 +133,11 @@ def rounder(now: Now) -> Iterator[Case]:
 
 
 PASSES = (fewer_limbs, plainer_setup, fewer_calls, shorter, aligned, rounder)
-"""All passes; those that remove most come first."""
+"""All passes; those that remove the most come first."""
 
 
 def only(case: Case, limbs: tuple[int, ...]) -> Case:
-    """The case with these limbs alone, which hold all that its answers name."""
+    """The case with only these limbs, which must include those of its answers."""
 
     def kept(rows: tuple[Any, ...]) -> Any:
         return tuple(rows[limb] for limb in limbs) if rows else ()
@@ -150,12 +150,12 @@ def only(case: Case, limbs: tuple[int, ...]) -> Case:
 
 
 def _significant(number: float, digits: int) -> float:
-    """The number with so many significant digits; 0 with none."""
+    """The number with this many significant digits; 0 with none."""
     return float(f"{number:.{digits - 1}e}") if digits else 0.0
 
 
 def _digits(number: float) -> int:
-    """Significant decimal digits that it takes to write a number; none for 0."""
+    """Number of significant decimal digits in the shortest form of a number; 0 for 0."""
     mantissa, _, _ = repr(abs(number)).partition("e")
     return len(mantissa.replace(".", "").strip("0"))
 
@@ -178,9 +178,9 @@ def _with_points(case: Case, points: Float64Array, **others: Any) -> Case:
 
 
 def _turn(axis: Float64Array, along: Float64Array, target: Float64Array) -> Float64Array:
-    """The rotation that takes an axis to the target, and what is across it into the target's plane y = 0.
+    """The rotation that takes an axis to the target, and a direction across it into the target's plane y = 0.
 
-    Across it is what is left of the direction ``along``, if it has one, else of a coordinate axis.
+    That direction is the component across the axis of ``along``, unless it vanishes, else of a coordinate axis.
     """
     for direction in (along, *np.eye(3)):
         across = direction - axis * (direction @ axis) / (axis @ axis)
@@ -193,26 +193,26 @@ def _turn(axis: Float64Array, along: Float64Array, target: Float64Array) -> Floa
     return np.asarray(after.T @ before)
 
 
-QUESTIONS = 1500
+MOST_CANDIDATES = 1500
 """The largest number of candidates; each takes some milliseconds, a limb of a new size some tens more."""
 
 KEPT_SHARE = 0.5
-"""Share of its amount that a disagreement keeps at least, so that a millimetre does not end as a rounding."""
+"""Least share of its amount that a disagreement keeps, so that a millimetre does not become a rounding error."""
 
 
 class NotReproducedError(ValueError):
     """The engine does not repeat the disagreement of the case."""
 
 
-def minimise(case: Case, engine_of: EngineOf, questions: int = QUESTIONS) -> Case:
-    """Return a smaller case with the same kind of disagreement and the same cause, as it is found now.
+def minimise(case: Case, engine_of: EngineOf, questions: int = MOST_CANDIDATES) -> Case:
+    """Return a smaller case with the same kind of disagreement and the same cause, as found now.
 
-    Limbs that are not needed go, settings become the default, the segment becomes short, the limb goes to the origin
-    and along an axis, and numbers get fewer digits, in turns until nothing changes. A change is kept if the case is
-    smaller by :func:`~cylcollide.crosscheck.cases.minimise.size`, the engine still disagrees in the same
-    kind, at least half as badly, the cause named is the same, and exact arithmetic confirms this library. Equal
-    cases end equal. No more than so many candidates are asked about. NotReproducedError if the engine does not disagree
-    in this way to begin with, or exact arithmetic does not confirm this library.
+    Unnecessary limbs are removed, settings become the default, the segment is shortened, the limb is moved to the
+    origin and along an axis, and numbers get fewer digits, in turns until nothing changes. A change is kept if the case
+    is smaller by :func:`~cylcollide.crosscheck.cases.minimise.size`, the engine still disagrees in the same kind, at
+    least half as badly, with the same cause, and exact arithmetic confirms this library. The result is deterministic.
+    At most ``questions`` candidates are cast. NotReproducedError if the engine does not disagree in this way to begin
+    with, or exact arithmetic does not confirm this library.
     """
     live = recast(case, engine_of)
     first = live.again
@@ -229,7 +229,7 @@ def minimise(case: Case, engine_of: EngineOf, questions: int = QUESTIONS) -> Cas
 
 @dataclass
 class _Search:
-    """Asks about candidates, each once, until no question is left."""
+    """Casts candidates, each once, until `left` is 0."""
 
     engine_of: EngineOf
     goal: Case
@@ -238,7 +238,7 @@ class _Search:
     asked: set[str] = field(default_factory=set)
 
     def look_at(self, candidate: Case) -> None:
-        """Keep the candidate, with the answers of now, if it is smaller and does the same."""
+        """Keep the candidate, with its present answers, if it is smaller and shows the same disagreement."""
         pointless = candidate.length == 0.0 < self.goal.length
         if self.left == 0 or pointless or not is_valid(candidate) or not size(candidate) < size(self.smallest):
             return
@@ -249,7 +249,7 @@ class _Search:
             self.smallest = self._same(candidate) or self.smallest
 
     def _same(self, candidate: Case) -> Case | None:
-        # Reject most candidates here, before limbs of a new size are calibrated.
+        # Rejects most candidates, before limbs of a new size are calibrated.
         if self.goal.kind_code in VERDICTS:
             scene, row = scene_of(candidate)
             with self.engine_of(candidate.setup) as engine:

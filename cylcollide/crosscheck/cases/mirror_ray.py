@@ -22,7 +22,7 @@ Many = Field(max_length=MOST_LIMBS)
 
 
 class _Row(BaseModel):
-    """What a file holds, checked by its types."""
+    """A part of a file, with checked types."""
 
     model_config = ConfigDict(extra="forbid")
 
@@ -43,7 +43,7 @@ class _Plane(_Row):
 
 
 class _Ray(_Row):
-    """What `RayExplanation.save` writes."""
+    """The contents of a file that `RayExplanation.save` writes."""
 
     format: Annotated[str, such_that(FORMAT.__eq__, FORMAT)]
     start: Point
@@ -58,7 +58,7 @@ class _Ray(_Row):
 
 
 def read_ray(path: Path) -> JsonObject | None:
-    """What the file holds, None if it is no file of a mirror's ray; ValueError, in one line, if it is a damaged one."""
+    """The contents of a file of a mirror's ray, None for another file; ValueError, in one line, if it is damaged."""
     with path.open("rb") as file:
         text = file.read(MOST_BYTES)
     if path.suffix == ".npz" or FORMAT.encode() not in text:
@@ -91,8 +91,8 @@ def _limb(row: dict[str, Any]) -> Limbs:
             return Limbs.cylinders(row["p1"], row["p2"], row["radius"])
 
 
-def ask_again(record: JsonObject) -> RayExplanation:
-    """The explanation of the segment in a client that has its shapes alone, under the names that they had."""
+def replay_ray(record: JsonObject) -> RayExplanation:
+    """The explanation of the segment in a client with only its shapes, with their original names."""
     client = connect()
     try:
         rows = record["limbs"]
@@ -114,5 +114,5 @@ def ask_again(record: JsonObject) -> RayExplanation:
 
 
 def is_reproduced(record: JsonObject, found: RayExplanation) -> bool:
-    """Whether both still answer as they did."""
+    """Whether both answers are as recorded."""
     return (found.ours[0], found.theirs[0]) == (record["ours"], record["theirs"])

@@ -1,4 +1,4 @@
-"""A case repeated, and all that can be found out about it: with the engine that it names, others, and trials."""
+"""A repeated case, and all findings about it: from the engine of the case, other engines, and trials."""
 
 from concurrent.futures import BrokenExecutor
 from dataclasses import asdict, dataclass, replace
@@ -27,13 +27,13 @@ from cylcollide.limbs.explain import Explanation
 from cylcollide.query.hits import RayHits
 
 SCHEMA = 1
-"""Version of what ``cylcollide replay --json`` prints: raised when a field changes its meaning or goes away."""
+"""Version of the output of ``cylcollide replay --json``: raised if a field changes its meaning or is removed."""
 
 
 OWN = "cylcollide"
 
 NOTICEABLE = 1e-7
-"""Metres below which a measured property explains nothing that a person would report."""
+"""Metres; a measured property below this is too small to report."""
 
 
 @dataclass(frozen=True)
@@ -43,11 +43,11 @@ class EngineAnswer:
     limb: int
     fraction: float | None
     position: Vector | None
-    normal: Vector | None  # None too where the side reports none
+    normal: Vector | None  # None also if the side reports none
 
     @classmethod
     def row(cls, hits: EngineHits | RayHits, row: int) -> Self:
-        """One row of the answers."""
+        """The answer in one row."""
         limb = int(hits.limb[row])
         return cls(limb, plain(hits.fraction[row]), vector(hits.position[row]), vector(hits.normal[row]))
 
@@ -62,31 +62,31 @@ class Proved:
 
 
 @dataclass(frozen=True)
-class Witness:
-    """What one engine says, beside the truth."""
+class EngineResult:
+    """The answer of one engine, compared with the truth."""
 
     engine: str
     version: str
     answer: EngineAnswer | None  # None: the engine gave none
-    right: bool  # names the same limb, or none
-    error: float | None  # metres along the segment, early < 0; None where limbs differ or one side misses
-    normal_off: float | None  # degrees; None where one side tells no normal
+    right: bool  # whether it has the true limb, or truly none
+    error: float | None  # metres along the segment, early < 0; None if limbs differ or one side misses
+    normal_off: float | None  # degrees; None if one side reports no normal
 
 
 @dataclass(frozen=True)
 class Replayed:
-    """A case as it was, and repeated."""
+    """A case as recorded, and repeated."""
 
     case: Case
-    engine_of: EngineOf  # makes the engine that the case names
+    engine_of: EngineOf  # makes the engine of the case
     ours: EngineAnswer
     theirs: EngineAnswer | None  # None: the engine gave no answer
     exact: Proved
-    now: tuple[Case, ...]  # every disagreement about the segment, with the numbers of now
+    now: tuple[Case, ...]  # every present disagreement about the segment
 
     @property
     def again(self) -> Case | None:
-        """The disagreement of the case's kind, about the same limbs, if it is still there."""
+        """The present disagreement of the case's kind, about the same limbs; None if there is none."""
         was = self.case
         found = [now for now in self.now if now.kind == was.kind]
         if was.kind_code in VERDICTS:
@@ -105,37 +105,37 @@ class Replayed:
 
     @property
     def instead(self) -> str:
-        """What came instead of the disagreement, in one sentence."""
+        """The result in place of the disagreement, in one sentence."""
         if not self.proved:
             exact, ours = (f"limb {side.limb}" if side.limb >= 0 else "no limb" for side in (self.exact, self.ours))
             return f"rational arithmetic says {exact}, this library {ours}: a bug in cylcollide, please report it."
         return " ".join(map(wording.headline, self.now)) or f"{wording.engine_name(self.case)} and this library agree."
 
     @cached_property
-    def witnesses(self) -> tuple[list[Witness], dict[str, str]]:
-        """What every engine says, and why others could not be asked, by name."""
-        return witnesses(self)
+    def engine_results(self) -> tuple[list[EngineResult], dict[str, str]]:
+        """The answers of all engines, and by name why others could not be tested."""
+        return engine_results(self)
 
     @cached_property
     def explanations(self) -> list[Explanation]:
-        """How this library decides about each limb that matters."""
+        """The explanation of each relevant limb by this library."""
         case = self.case
         return [case.limbs.explain_segment(case.start, case.end, limb=limb) for limb in case.about]
 
     @cached_property
     def trials(self) -> list[Trial]:
-        """What became of the disagreement when one thing was changed at a time."""
+        """The outcome of the disagreement for one change at a time."""
         return [] if self.again is None or self.case.engine != BULLET else trials(self.again, self.engine_of)
 
     def _known(self, setup: Setup | None = None) -> Calibration:
-        """What was measured on the limb that the disagreement is about, or on the same limb in another setup."""
+        """The measurements of the limb of the disagreement, or of the same limb in another setup."""
         case, variant = self.case, CaseVariant.of(self.again or self.case).scene
         limb = case.limb_engine if case.limb_true < 0 else case.limb_true
         return calibrations(self.engine_of, variant if setup is None else replace(variant, setup=setup))[limb]
 
     @property
     def why(self) -> str | None:
-        """The cause in words; None if the disagreement is not there."""
+        """The cause in words; None if the disagreement is not reproduced."""
         if self.again is None:
             return None
         usual = self._known(DEFAULT)
@@ -144,7 +144,7 @@ class Replayed:
 
     @property
     def measured(self) -> list[str]:
-        """What the engine does to a limb of this size, in words."""
+        """The engine's measured properties for a limb of this size, in words."""
         known = self._known()
         lengths = {
             "it stops {} in front of a surface": known.stop,
@@ -156,7 +156,7 @@ class Replayed:
         return [text.format(wording.length(value)) for text, value in lengths.items() if abs(value) >= NOTICEABLE]
 
     def record(self, *, whole: bool = False) -> JsonObject:
-        """As ``cylcollide replay --json`` prints it; ``whole``: with what :attr:`witnesses` and others find out."""
+        """The output of ``cylcollide replay --json``; ``whole``: with :attr:`engine_results` and other findings."""
         record = {
             "schema": SCHEMA,
             "case": self.case.record(),
@@ -167,7 +167,7 @@ class Replayed:
         }
         if not whole:
             return record
-        told, absent = self.witnesses
+        told, absent = self.engine_results
         return record | {
             "said": None if self.again is None else wording.headline(self.again),
             "why": self.why,
@@ -180,9 +180,9 @@ class Replayed:
 
 
 def recast(case: Case, engine_of: EngineOf | None = None) -> Replayed:
-    """Ask both sides and exact arithmetic about a case, in a batch of equal segments if its engine lost it in one.
+    """Cast a case on both sides and in exact arithmetic, in a batch of equal segments if its engine lost it in one.
 
-    Without ``engine_of`` the engine is the one that the case names, as :func:`engine_of_case` makes it.
+    Without ``engine_of`` the engine is that of the case, made by :func:`engine_of_case`.
     """
     engine_of = engine_of or engine_of_case(case)
     scene, row = scene_of(case)
@@ -197,9 +197,9 @@ def recast(case: Case, engine_of: EngineOf | None = None) -> Replayed:
 
 
 def engine_of_case(case: Case) -> EngineOf:
-    """The maker of the engine that a case names.
+    """The maker of the engine of a case.
 
-    ValueError if there is none of that name or it has no such options, ImportError if it is not installed.
+    ValueError if there is no such engine or it has no such options, ImportError if it is not installed.
     """
     if case.engine == BULLET:
         return BulletClient
@@ -211,11 +211,11 @@ def engine_of_case(case: Case) -> EngineOf:
         raise ValueError(f"options: expected those of {case.engine}, got {case.options} ({wrong})") from wrong
 
 
-def witnesses(replayed: Replayed) -> tuple[list[Witness], dict[str, str]]:
-    """Every engine at hand, and why others could not be asked, by name.
+def engine_results(replayed: Replayed) -> tuple[list[EngineResult], dict[str, str]]:
+    """The answers of all engines, and by name why others could not be tested.
 
-    The engine of the case comes first, as the case builds it. Then comes PyBullet in its other constructions, then the
-    other engines. Those run in another process: MuJoCo ends its process on a segment without length.
+    The engine of the case comes first, in the case's setup, then PyBullet in its other constructions, then the other
+    engines. These run in another process: MuJoCo ends its process on a segment without length.
     """
     case = replayed.case
     with engine_of_case(case)(case.setup) as engine:
@@ -236,7 +236,7 @@ NamedAnswer = tuple[str, str, EngineAnswer]
 
 
 def answers_apart(names: list[str], case: Case) -> dict[str, NamedAnswer | str]:
-    """Ask engines in another process, a new one after an engine that ends it; a string says why there is no answer."""
+    """Answers of engines in another process, a new one after an engine ends it; a string: why there is no answer."""
     found: dict[str, NamedAnswer | str] = {}
     while left := [name for name in names if name not in found]:
         with worker_processes(1) as apart:
@@ -267,12 +267,12 @@ def _version(engine: Engine) -> str:
 
 
 def engine_title(case: Case, name: str | None = None) -> str:
-    """The engine that a case blames, by this name, with all that is not its default."""
+    """The engine of a case, by this name, with all settings that are not the default."""
     settings = [] if case.setup.is_default else [case.setup.label]
     return ", ".join([name or case.engine, *settings, *(f"{option} {value}" for option, value in case.options.items())])
 
 
-def _witness(title: str, version: str, answer: EngineAnswer | None, replayed: Replayed) -> Witness:
+def _witness(title: str, version: str, answer: EngineAnswer | None, replayed: Replayed) -> EngineResult:
     true, case = replayed.ours, replayed.case
     right = answer is not None and answer.limb == true.limb
     error = off = None
@@ -280,4 +280,4 @@ def _witness(title: str, version: str, answer: EngineAnswer | None, replayed: Re
         error = (answer.fraction - true.fraction) * case.length
         if answer.normal is not None and true.normal is not None and any(true.normal):
             off = degrees(float(angle(np.array([true.normal]), np.array([answer.normal]))[0]))
-    return Witness(title, version, answer, right, error, off)
+    return EngineResult(title, version, answer, right, error, off)

@@ -1,7 +1,7 @@
 """For each cause, changes of a case that must make its disagreement vanish, and changes that must not.
 
-A trial applies where the cause predicts something that differs from what was there before: a scale, for example, at
-which the predicted error is less than half of the error seen. ``docs/causes.md`` lists all trials.
+A trial applies if the cause predicts an effect of the change: for example, a scale at which the predicted error is
+less than half of the observed error. ``docs/causes.md`` lists all trials.
 """
 
 from collections.abc import Callable, Iterator
@@ -12,24 +12,24 @@ import numpy as np
 from cylcollide.crosscheck.cases.case import Case
 from cylcollide.crosscheck.cases.variants import CaseVariant, Outcome, ask, look
 from cylcollide.crosscheck.causes.calibration import CORNER
-from cylcollide.crosscheck.causes.predicates import Sight
+from cylcollide.crosscheck.causes.predicates import SegmentGeometry
 from cylcollide.crosscheck.compare.disagreements import VERDICTS, Cause, Kind
 from cylcollide.crosscheck.engine import BulletClient, EngineOf, Setup
 
 LARGER, SMALLER = (10.0, 100.0, 1000.0, 1e4, 1e5), (0.1, 0.01, 0.001)
 TALLEST = 1e3
-"""Metres: the greatest radius to which a limb is scaled; beyond it the rounding of big shapes hides other causes."""
+"""Metres: largest radius to which a limb is scaled; beyond it the rounding of big shapes hides other causes."""
 SMALL = 0.5
-"""Metres: a big limb is scaled down to no less than this radius, where the rounding of big shapes is gone."""
+"""Metres: smallest radius to which a big limb is scaled down; the rounding of big shapes has no effect there."""
 DEFAULT_MARGIN = 1e-3
 JITTERS = 12
 SPINS = (0.4, 1.3, 2.9)
-"""Radians: no multiples of a facet of a hull."""
+"""Radians, not multiples of the angle of a hull's facet."""
 
 
 @dataclass(frozen=True)
 class Trial:
-    """One change of the segment's world and what became of the disagreement."""
+    """One change of the segment's world, and its effect on the disagreement."""
 
     change: str
     predicted: str  # "vanishes", "shrinks", "changes", "vanishes for some"
@@ -48,12 +48,12 @@ def trials(case: Case, engine_of: EngineOf) -> list[Trial]:
 
 
 def is_proved(run: list[Trial]) -> bool:
-    """Whether a change made the disagreement go as predicted, and no change contradicted."""
+    """Whether there were changes, and all had the predicted effect."""
     return bool(run) and all(trial.held for trial in run)
 
 
 class TrialCase:
-    """A case under trial, and what its cause predicts for a changed world; of one limb, that which it is about."""
+    """A case under trial, and the predictions of its cause for changed worlds; for the limb of the case."""
 
     def __init__(self, case: Case, engine_of: EngineOf) -> None:
         self.case, self.engine_of, self.variant, self.kind = case, engine_of, CaseVariant.of(case), case.kind_code
@@ -63,41 +63,41 @@ class TrialCase:
         self.view = self.look(self.variant)
         self.stop = float(self.view.limits.stop[0])  # metres in front of the limb
 
-    def look(self, variant: CaseVariant) -> Sight:
-        """The limb as seen from the segment in a changed world."""
+    def look(self, variant: CaseVariant) -> SegmentGeometry:
+        """The geometry of segment and limb in a changed world."""
         return look(self.engine_of, variant, self.case.limb)
 
     def ask(self, variant: CaseVariant) -> Outcome:
-        """What both sides say in a changed world."""
+        """The answers of both sides in a changed world."""
         return ask(self.engine_of, variant)[0]
 
     def vanishes(self, change: str, variant: CaseVariant) -> Trial:
-        """A wrong verdict is right after the change."""
+        """The trial that a wrong verdict is right after the change."""
         return Trial(change, "vanishes", self.ask(variant).verdicts_agree)
 
     def without_cause(self, change: str, variant: CaseVariant) -> Trial:
-        """Nothing is wrong any more for the cause of the case."""
+        """The trial that no disagreement has the cause of the case after the change."""
         return Trial(change, "vanishes", self.case.cause_code not in self.ask(variant).causes.values())
 
     def vanishes_grown(self, where: Callable[[float], bool]) -> Trials:
-        """A wrong verdict is right in the first larger world for which ``where`` holds."""
+        """The trial that a wrong verdict is right in the first larger world for which ``where`` holds, if any."""
         factor = next(filter(where, self.larger), None)
         if factor is not None:
             yield self.vanishes(f"world x {factor:g}", self.variant.scaled(factor))
 
     def vanishes_far(self) -> Trials:
-        """A wrong verdict is right in a world a thousand times as large, or as large as may be."""
+        """The trial that a wrong verdict is right in a world a thousand times as large, or the largest allowed one."""
         far = min(self.larger[-1], 1000.0) if self.larger else 0.0
         return self.vanishes_grown(lambda factor: factor == far)
 
     def early_allowed(self, variant: CaseVariant) -> float:
-        """Greatest early error that the stop allows, metres along the segment."""
+        """Largest early error that the stop allows, metres along the segment."""
         view = self.look(variant)
         first = float(view.entry_held(view.limits.stop + view.rounding)[0])
         return (self.case.fraction_true or 0.0) * float(view.length[0]) - first + float(view.rounding[0])
 
     def tilt_allowed(self, variant: CaseVariant) -> float:
-        """Greatest tilt that the stop and the early exit together allow, radians."""
+        """Largest tilt that the stop and the early exit together allow, radians."""
         limits = self.look(variant).limits
         beyond = 2 * (limits.stop + limits.early_exit)[0] / limits.radius[0]
         return float(np.arccos(1 / (1 + 0.5 * beyond)) + np.sqrt(2 * limits.early_exit[0] / limits.radius[0]))
@@ -119,7 +119,7 @@ def _termination(case: TrialCase) -> Trials:
 def _grown_apart(case: TrialCase) -> Trials:
     view, stop, least = case.view, case.stop, case.view.least_true
     gap = float(least.distance[0])
-    # A gap that is wider than the stop in a larger world is seen there.
+    # In a larger world in which the gap is wider than the stop, the engine must resolve it.
     yield from case.vanishes_grown(lambda factor: gap * factor > 2 * stop)
     if case.kind == Kind.PHANTOM:
         nearest = view.start + least.fraction[:, None] * (view.end - view.start)
@@ -128,23 +128,23 @@ def _grown_apart(case: TrialCase) -> Trials:
         apart = replace(case.variant, start=case.variant.start + aside, end=case.variant.end + aside)
         yield case.vanishes("segment moved 1.5 stops away from the limb", apart)
     elif gap <= 0.0:
-        # Both limbs are met: the one behind is no longer reported before the one in front.
+        # Both limbs are hit: the one behind must no longer be reported before the one in front.
         yield from case.vanishes_far()
 
 
 def _rim(case: TrialCase) -> Trials:
     rim, depth = float(case.view.limits.rim[0]), -float(case.view.least_true.distance[0])
     construction = case.variant.setup.construction
-    # The margin of a limb out of MJCF grows with it; that of a hull grows the hull.
+    # The margin of a limb from MJCF grows with the limb; that of a hull grows the hull.
     grows = construction in ("geom", "urdf-implicit")
     if case.kind == Kind.MISSED:
-        # A rim rounded less than the cut is deep is met.
+        # A rim is hit if its rounding is smaller than the depth of the cut.
         share = next((share for share in SMALLER if depth > 2 * CORNER * share * rim), None)
         if share is not None and construction != "urdf":
             yield case.vanishes(f"margin x {share:g}", case.variant.built(margin=share * rim, stale=False))
         yield from case.vanishes_grown(lambda factor: grows and depth * factor > 2 * CORNER * rim)
         return
-    # Where the hit is farther from the edge than rounding and stop reach, the surface is the true one.
+    # If the hit is farther from the edge than rounding and stop reach, the surface is the true one.
     edge, reach = case.variant.from_rim(case.case.limb_true, case.case.fraction_true or 0.0), 3 * (rim + case.stop)
     for factor in case.larger if grows else ():
         grown = case.variant.scaled(factor)
@@ -181,7 +181,7 @@ def _early_exit(case: TrialCase) -> Trials:
 
 
 def _changes(case: TrialCase) -> Trials:
-    """Rounding lands elsewhere when the segment begins elsewhere on its line, by an ulp, or the limb is spun."""
+    """Trials that the rounding error changes if the start moves on its line or by an ulp, or the limb is spun."""
     change, variant = "start moved along the line or nudged, limb spun", case.variant
     steps = 2 * case.radius * np.random.default_rng(0).uniform(0.01, 1.0, JITTERS)
     begun = [variant.begun(float(step)) for step in steps] + [variant.nudged(ulps) for ulps in (-2, -1, 1, 2)]

@@ -9,7 +9,7 @@ from cylcollide._types import Float64Array
 from cylcollide.crosscheck.cases.case import Case
 from cylcollide.crosscheck.causes.calibration import calibrations
 from cylcollide.crosscheck.causes.compare_scene import compare
-from cylcollide.crosscheck.causes.predicates import Sight, sight
+from cylcollide.crosscheck.causes.predicates import SegmentGeometry, sight
 from cylcollide.crosscheck.compare.disagreements import VERDICTS, Cause, Kind
 from cylcollide.crosscheck.engine import EngineOf, Setup
 from cylcollide.crosscheck.generate.shots import Intent, ShotScene, shots
@@ -17,7 +17,7 @@ from cylcollide.crosscheck.generate.shots import Intent, ShotScene, shots
 
 @dataclass(frozen=True)
 class CaseVariant:
-    """Limbs with p1, p2 (m, 3) and radius (m,), how they are built, one segment (3,); metres."""
+    """Limbs with p1, p2 (m, 3) and radius (m,), their setup, and one segment (3,); metres."""
 
     p1: Float64Array
     p2: Float64Array
@@ -26,7 +26,7 @@ class CaseVariant:
     end: Float64Array
     setup: Setup
     size: float = 1.0
-    """By how much the world was scaled."""
+    """Factor by which the world was scaled."""
 
     @classmethod
     def of(cls, case: Case) -> Self:
@@ -48,7 +48,7 @@ class CaseVariant:
         return step / length if length else step
 
     def scaled(self, factor: float) -> Self:
-        """The whole world and the segment, ``factor`` times as large; margins stay."""
+        """The whole world and the segment scaled by ``factor``; margins stay."""
         scaled = {name: getattr(self, name) * factor for name in ("p1", "p2", "radius", "start", "end", "size")}
         return replace(self, **scaled).built(moved=self.setup.moved * factor)
 
@@ -57,22 +57,22 @@ class CaseVariant:
         return replace(self, setup=replace(self.setup, **changes))
 
     def begun(self, earlier: float) -> Self:
-        """The segment begun so many metres earlier on its line; later if negative."""
+        """The segment with its start moved back by ``earlier`` metres on its line; forward if negative."""
         return replace(self, start=self.start - earlier * self.direction)
 
     def ended(self, later: float) -> Self:
-        """The segment ended so many metres later on its line."""
+        """The segment with its end moved on by ``later`` metres on its line."""
         return replace(self, end=self.end + later * self.direction)
 
     def nudged(self, ulps: int) -> Self:
-        """The start moved by so many units in the last place, up in every coordinate, down if negative."""
+        """The start moved by ``ulps`` units in the last place, up in every coordinate, down if negative."""
         start = self.start.copy()
         for _ in range(abs(ulps)):
             start = np.nextafter(start, np.sign(ulps) * np.inf)
         return replace(self, start=start)
 
     def from_rim(self, limb: int, fraction: float) -> float:
-        """Distance of a point of the segment on a limb from the limb's rim, along the face that it lies on."""
+        """Distance of a point of the segment on a limb's surface from the limb's rim, along its face."""
         point, axis = self.start + fraction * (self.end - self.start), self.p2[limb] - self.p1[limb]
         length = float(np.linalg.norm(axis))
         offset = point - 0.5 * (self.p1[limb] + self.p2[limb])
@@ -83,7 +83,7 @@ class CaseVariant:
 
 @dataclass(frozen=True)
 class Outcome:
-    """The limbs that both sides name, and every disagreement with its cause and amount (metres, radians)."""
+    """The limbs that both sides report, and every disagreement with its cause and amount (metres, radians)."""
 
     limb_true: int
     limb_engine: int
@@ -92,7 +92,7 @@ class Outcome:
 
     @property
     def verdicts_agree(self) -> bool:
-        """Whether both name the same limb, or none."""
+        """Whether both report the same limb, or none."""
         return not any(kind in self.causes for kind in VERDICTS)
 
     def error(self, kind: Kind) -> float:
@@ -102,7 +102,7 @@ class Outcome:
 
 
 def ask(engine_of: EngineOf, world: CaseVariant, *variants: CaseVariant) -> list[Outcome]:
-    """Ask both sides about variants that differ from ``world`` in their segments only; none: about ``world``."""
+    """Cast variants that differ from ``world`` only in their segments on both sides; without variants: ``world``."""
     start, end = (np.array([getattr(variant, name) for variant in variants or (world,)]) for name in ("start", "end"))
     scene = replace(world.scene, shots=shots(start, end, Intent.EITHER))
     both, found = compare(scene, engine_of, calibrations(engine_of, world.scene, world.size))
@@ -112,14 +112,14 @@ def ask(engine_of: EngineOf, world: CaseVariant, *variants: CaseVariant) -> list
     return outcomes
 
 
-def look(engine_of: EngineOf, variant: CaseVariant, limb: int) -> Sight:
-    """Look at one limb from the segment."""
+def look(engine_of: EngineOf, variant: CaseVariant, limb: int) -> SegmentGeometry:
+    """The geometry of the segment and one limb."""
     known, at = calibrations(engine_of, variant.scene, variant.size), np.array([limb], dtype=np.int32)
     return sight(variant.scene, np.zeros(1, dtype=np.int64), known, at)
 
 
 def scene_of(case: Case) -> tuple[ShotScene, int]:
-    """The segments that are cast at once, and the row that the case is about."""
+    """The segments that are cast in one call, and the row of the case."""
     variant = CaseVariant.of(case)
     call = (*case.before, (case.start, case.end), *case.after)
     row = len(case.before)
@@ -129,5 +129,5 @@ def scene_of(case: Case) -> tuple[ShotScene, int]:
     start, end = (np.array(points) for points in zip(*call, strict=True))
     was = (np.array(case.was[0]), np.array(case.was[1])) if case.was else None
     scene = replace(variant.scene, shots=shots(start, end, Intent.EITHER), was=was)
-    # PyBullet answers most of a list that is one too long, and nothing of such an array.
+    # If a call has one ray too many, PyBullet answers most rays of a list, and none of an array.
     return replace(scene, whole_batch=lost, as_lists=case.measured != 0.0), row

@@ -21,25 +21,25 @@ CAUSES: dict[Cause, JsonObject] = {Cause[name]: said for name, said in TEXTS["ca
 
 UNITS = ((1.0, "m"), (1e-3, "mm"), (1e-6, "µm"), (1e-9, "nm"))
 SPACE = "\u00a0"
-"""Keeps a number on one line with its unit."""
+"""Prevents a line break between a number and its unit."""
 NOTHING = "–"
-"""Stands for a number that is not known."""
+"""Replaces an unknown number."""
 TOUCHES = 1e-9
-"""Share of a limb's radius: a cut that is no deeper is called a touch."""
+"""Share of a limb's radius: a cut of at most this depth is called a touch."""
 
 
 def length(metres: float | None) -> str:
-    """Three digits in the unit that fits: ``0.87 mm``; a dash for nan or None."""
+    """Three digits in a suitable unit: ``0.87 mm``; a dash for nan or None."""
     if metres is None or isnan(metres):
         return NOTHING
-    # 0.9999 mm is 1 mm, not 1,000 µm: the unit is that of the digits that are shown.
+    # 0.9999 mm is 1 mm, not 1,000 µm: the unit follows from the rounded digits.
     shown = abs(float(f"{metres:.3g}"))
     size, unit = next(((size, unit) for size, unit in UNITS if shown >= size), UNITS[-1])
     return f"{digits(metres / size)}{SPACE}{unit}" if abs(metres) >= 1e-12 else f"0{SPACE}mm"
 
 
 def digits(value: float | None) -> str:
-    """Three significant digits without an exponent where that reads well; a dash for nan or None."""
+    """Three significant digits, without an exponent from 1e-4 on; a dash for nan or None."""
     if value is None or isnan(value):
         return NOTHING
     size = abs(value)
@@ -51,14 +51,14 @@ def digits(value: float | None) -> str:
 
 
 def angle(turned: float | None) -> str:
-    """Degrees with their sign of the unit; a dash for nan or None."""
+    """Degrees with the unit's sign; a dash for nan or None."""
     if turned is None or isnan(turned):
         return NOTHING
     return f"{turned:.3g}°" if turned >= 1e-3 else "less than 0.001°"
 
 
 def percent(part: float, whole: float) -> str:
-    """A share in per cent, never rounded to 0 or 100 when it is not."""
+    """A share in per cent; only exact shares are shown as 0 or 100."""
     if part == 0 or whole == 0:
         return f"0{SPACE}%"
     share = 100.0 * part / whole
@@ -80,7 +80,7 @@ def power(exponent: float) -> str:
 
 
 def scale_words(radius: float) -> str:
-    """A radius of a limb."""
+    """The radius of a limb in words."""
     return f"{digits(1e2 * radius)}{SPACE}cm" if 0.01 <= radius < 1.0 else length(radius)
 
 
@@ -101,12 +101,12 @@ def kinds_words(kinds: Mapping[str, int]) -> str:
 
 
 def engine_name(case: Case) -> str:
-    """The engine of a case in a sentence."""
+    """The name of a case's engine for sentences."""
     return "PyBullet" if case.engine == BULLET else case.engine
 
 
 def headline(case: Case, name: Callable[[int], str] | None = None) -> str:
-    """One sentence: what the engine says, and what is true; ``name`` replaces the names of limbs in the case."""
+    """One sentence: the engine's answer, and the truth; ``name`` replaces the names of limbs in the case."""
     engine, article = engine_name(case), "the " if case.names else ""
     name = name or (lambda limb: f"{article}{case.name(limb)}")
     true, other = (name(limb) if limb >= 0 else "" for limb in (case.limb_true, case.limb_engine))
@@ -145,7 +145,7 @@ def headline(case: Case, name: Callable[[int], str] | None = None) -> str:
 
 
 def case_words(case: Case) -> str:
-    """The headline of a case, its limb called by its size, and how the limb was built."""
+    """The headline of a case, with the size of its limb as its name, and the limb's setup."""
     about = f"the limb (radius {scale_words(case.radius[case.limb])})"
     built = "" if case.setup.is_default else f" Built with {_built(case.setup)}."
     return headline(case, lambda limb: about if limb == case.limb else "another limb") + built
@@ -162,13 +162,13 @@ def _built(setup: Setup) -> str:
 
 
 def explained(cause: Cause, engine: str, measured: Mapping[str, float]) -> str:
-    """What happens; ``measured`` are ``stop``, ``rim`` and ``big`` in metres, nan where unknown."""
+    """The explanation of a cause; ``measured`` are ``stop``, ``rim`` and ``big`` in metres, nan if unknown."""
     text: str = CAUSES[cause]["explained"]
     return text.format(engine=engine, **{name: length(value) for name, value in measured.items()})
 
 
 def measured_words(engine: str, case: Case) -> str:
-    """The number of a case's cause beside its bound, or nothing where there is none."""
+    """The number of a case's cause and its bound, in words; empty without them."""
     cause = case.cause_code
     text: str = CAUSES[cause].get("measured", "")
     if not text or case.measured is None or case.bound is None or case.kind_code == Kind.LOST:
@@ -180,7 +180,7 @@ def measured_words(engine: str, case: Case) -> str:
 
 
 def why(case: Case, measured: Mapping[str, float]) -> str:
-    """The cause of a case: what happens, and its number against the bound."""
+    """The cause of a case: the explanation, and its number with the bound."""
     if case.cause == UNNAMED:
         return "Its cause was not sought."
     engine, cause = engine_name(case), case.cause_code
@@ -199,9 +199,9 @@ def why(case: Case, measured: Mapping[str, float]) -> str:
 
 
 def advice(summary: JsonObject, measured: Mapping[str, float]) -> list[JsonObject]:
-    """What users of PyBullet can do about the causes that were found: title, text, code and the numbers behind it.
+    """Remedies for users of PyBullet, by the causes found: title, text, code and the evidence.
 
-    A remedy is given if trials of it did what its cause predicts.
+    A remedy is given if trials of it had the effect that its cause predicts.
     """
     rows = {row["cause"]: row for row in summary["causes"]}
     whole = [call["asked"] for call in summary["calls"] if call["asked"] == call["answered"]]

@@ -1,7 +1,7 @@
-"""Measurements of an engine with one limb, made with rays alone.
+"""Measurements of an engine with one limb, made only with rays.
 
-Each number is measured on one upright limb at the origin, of the given size and construction. ``docs/causes.md``,
-"What is measured", says how.
+Each number is measured on one upright limb at the origin, of the given size and construction, as described in
+``docs/causes.md``, "What is measured".
 """
 
 from collections.abc import Iterator
@@ -12,7 +12,7 @@ from functools import cache
 import numpy as np
 
 from cylcollide._types import BoolArray, Float64Array
-from cylcollide.crosscheck.compare.comparison import points_told, usable
+from cylcollide.crosscheck.compare.comparison import reported_points, usable
 from cylcollide.crosscheck.engine import DEFAULT, EngineOf, Setup
 from cylcollide.crosscheck.generate.one_limb import aimed, grazes
 from cylcollide.crosscheck.generate.shots import SIZES, ShotScene, Target, joined
@@ -21,19 +21,19 @@ from cylcollide.engines.rounded_cylinder import Rounded
 from cylcollide.limbs.limbs import Limbs
 
 DIGITS = "%.12g"
-"""Sizes that differ only by the rounding of limb ends share a calibration. Each is measured once a process."""
+"""Sizes that differ only by the rounding of limb ends share a calibration. Each is measured once per process."""
 AZIMUTHS = 128
 SAMPLE = 1024
 REFERENCE = (0.05, 0.2)
 """Radius and half length of the limb on which ``stop`` and ``degeneracy`` are measured."""
 FARTHEST = 0.2
-"""Metres. A hit counts as one of the cap if it is no farther from it than this and a tenth of the radius together."""
+"""Metres. A hit counts as a hit of the cap if it is within this plus a tenth of the radius of it."""
 EARLY_EXIT_ROOM = 2.0
 """Factor between the bound on early exits and the measured law, which is fitted to the deepest of a thousand rays."""
 RESOLUTION = 16 * float(np.finfo(np.float64).eps)
 """Resolution of thresholds as a share of the body's size: a few roundings of its coordinates."""
 CORNER = np.sqrt(2.0) - 1.0
-"""The gap between a ball of radius m in a right-angled corner and the edge is this times m."""
+"""Distance from the edge of a right-angled corner to a ball of radius m in it, divided by m."""
 
 
 @dataclass(frozen=True)
@@ -43,21 +43,21 @@ class Calibration:
     radius: float
     half: float
     stop: float  # a ray towards the surface that starts closer to it than this hits at once
-    cap_growth: float  # height above the true cap at which a perpendicular shot is reported
-    side_growth: tuple[float, float]  # least, greatest
+    cap_growth: float  # height above the true cap at which a perpendicular ray is reported
+    side_growth: tuple[float, float]  # smallest, largest
     rim: float  # radius of the rounding
     caps_open: bool
-    overshoot: float = 0.0  # greatest depth of reported hits of random rays below the measured surface
-    normal_noise: float = 0.0  # greatest angle between the normals of these hits and of that surface
+    overshoot: float = 0.0  # largest depth of reported hits of random rays below the measured surface
+    normal_noise: float = 0.0  # largest angle between the normals of these hits and of that surface
     core_hits: float = 0.0  # share of starts on the axis and deep inside that are hit at once
     skin_hits: float = 0.0  # share of rays inward, half the rim's radius below the surface, that are hit at once
     deep_misses: float = 0.0  # share of rays that cut deeper than a third of the radius and are not hit
     single: bool = False  # whether all fractions reported are float32 numbers
     degeneracy: float = 0.0
-    """m³: the volume below which GJK takes a simplex for flat, from the overshoot of the reference limb."""
+    """m³: the volume below which GJK treats a simplex as flat, from the overshoot of the reference limb."""
 
     big_from: float = np.inf
-    """Least radius, of the families' sizes, at which limbs break the law of early exits."""
+    """Smallest radius of the families' sizes at which limbs violate the law of early exits."""
 
     @property
     def is_big(self) -> bool:
@@ -74,7 +74,7 @@ class Calibration:
 
     @property
     def growth(self) -> float:
-        """Greatest distance from the limb to the surface of the solid: at the corner if both faces grow."""
+        """Largest distance from the limb to the surface of the solid: at the corner if both faces grow."""
         return float(np.hypot(max(self.side_growth[1], 0), max(self.cap_growth, 0)))
 
     @property
@@ -84,7 +84,7 @@ class Calibration:
         return spread if spread > 4 * self.early_exit + 1e-4 * self.radius else 0.0
 
     def solid(self, p1: Float64Array, p2: Float64Array) -> Rounded:
-        """The measured solid between these ends (n, 3); its side has the greatest growth that was measured."""
+        """The measured solid between these ends (n, 3); its side has the largest measured growth."""
         n, growth = len(p1), self.side_growth[1]
         ball = min(self.rim, self.radius + growth, self.half + self.cap_growth)
         return Rounded(
@@ -97,20 +97,20 @@ class Calibration:
 
 
 def calibrated_setup(setup: Setup) -> Setup:
-    """The part of a setup that changes the solid: not where the body was before, nor the age of its boxes."""
+    """The part of a setup that changes the solid: neither the body's earlier place nor the age of its boxes."""
     return Setup(construction=setup.construction, margin=setup.margin)
 
 
 def calibration(engine_of: EngineOf, setup: Setup, radius: float, half: float) -> Calibration:
-    """Measure an engine on a limb of this size, once a process."""
+    """Measure an engine on a limb of this size, once per process."""
     found = calibrate(engine_of, calibrated_setup(setup), float(DIGITS % radius), float(DIGITS % half))
     return replace(found, big_from=big_from(engine_of))
 
 
 def calibrations(engine_of: EngineOf, scene: ShotScene, size: float = 1.0) -> list[Calibration]:
-    """What was measured on limbs as those of a scene before its world was scaled by ``size``, at their size now.
+    """Measurements on the limbs of a scene before its world was scaled by ``size``, with their present sizes.
 
-    The stop, the margin and all growth are lengths of the engine: scaling the world does not scale them.
+    The stop, the margin and all growth are lengths of the engine: scaling the world does not change them.
     """
     half = 0.5 * np.linalg.norm(scene.p2 - scene.p1, axis=1) / size
     sizes = zip((scene.radius / size).tolist(), half.tolist(), strict=True)
@@ -120,7 +120,7 @@ def calibrations(engine_of: EngineOf, scene: ShotScene, size: float = 1.0) -> li
 
 @cache
 def big_from(engine_of: EngineOf) -> float:
-    """Least of the families' radii at which overshoots are limited by rounding, not by early exits."""
+    """Smallest of the families' radii at which overshoots are limited by rounding, not by early exits."""
     every = [calibrate(engine_of, DEFAULT, radius, half) for radius, half in SIZES]
     return min([found.radius for found in every if found.is_big], default=np.inf)
 
@@ -138,7 +138,7 @@ def reference(engine_of: EngineOf) -> Calibration:
     """Measure an engine on the reference limb, as thick as an arm, in its default setup."""
     with _standing(engine_of, DEFAULT, *REFERENCE) as probe:
         found = probe.noise(probe.measure(probe.stop()))
-    # The overshoot x is where a simplex h long and √(8 R x) wide has the degenerate volume.
+    # At the overshoot x, a simplex h long and √(8 R x) wide has the degenerate volume.
     volume = found.overshoot**1.5 * 2 * found.half * np.sqrt(8 * found.radius)
     return replace(found, degeneracy=float(volume))
 
@@ -155,26 +155,28 @@ def _standing(engine_of: EngineOf, setup: Setup, radius: float, half: float) -> 
 
 @dataclass(frozen=True)
 class _Probe:
-    """One engine that holds one limb."""
+    """One engine with one limb."""
 
     engine: Engine
     body: Target
 
     def _cast(self, start: Float64Array, end: Float64Array) -> EngineHits:
-        """The usable answers. Where a position contradicts the fraction, the point at the fraction replaces it."""
+        """The usable answers. If a position contradicts the fraction, the point at the fraction replaces it."""
         hits, answered = usable(self.engine.cast_segments(start, end), len(start), 1)
         hit = answered & (hits.limb >= 0)
-        return EngineHits(np.where(hit, hits.limb, -1), hits.fraction, points_told(hits, start, end)[0], hits.normal)
+        return EngineHits(
+            np.where(hit, hits.limb, -1), hits.fraction, reported_points(hits, start, end)[0], hits.normal
+        )
 
     def stop(self) -> float:
-        """How close to a cap a ray must start to be hit at once, less the height at which the cap is seen."""
+        """Distance from a cap within which a ray is hit at its start, minus the height at which the cap is reported."""
         height = self._cap_heights(np.zeros(8))
         if not np.isfinite(height).any():
             return 0.0
         return max(float(self._thresholds(self._cap_base(), self.body.axis[None], 0.0)[0] - np.nanmedian(height)), 0.0)
 
     def measure(self, stop: float) -> Calibration:
-        """Measure the surface that the engine sees, from where rays are hit at once."""
+        """Measure the engine's surface, from the places at which rays are hit at their start."""
         body = self.body
         above = self._cap_base() + 0.5 * stop * body.axis
         caps_open = not (
@@ -198,11 +200,11 @@ class _Probe:
         )
 
     def _cap_base(self) -> Float64Array:
-        # Slightly off the axis, so that nothing is symmetric, and inside of any rounded rim.
+        # Slightly off the axis, to avoid symmetry, and inside any rounded rim.
         return self.body.at(np.array([self.body.half]), np.array([0.01 * self.body.radius]), np.array([0.7]))
 
     def _cap_heights(self, slant: Float64Array) -> Float64Array:
-        """Heights above the true cap at which shots through its inner half are reported; nan far from the cap."""
+        """Heights above the true cap at which rays through its inner half are reported; nan far from the cap."""
         body, angle = self.body, np.arange(float(len(slant)))
         on_cap = body.at(np.full(len(slant), body.half), np.full(len(slant), 0.5 * body.radius), angle)
         back = body.axis + slant[:, None] * body.radial(angle + 1.0)
@@ -211,7 +213,7 @@ class _Probe:
         return np.where(np.abs(height) < 0.1 * body.radius + FARTHEST, height, np.nan)
 
     def _at_once(self, start: Float64Array, inward: Float64Array) -> BoolArray:
-        """Whether rays that begin here, (n, 3), and run through the limb are hit where they begin."""
+        """Whether rays from these starts (n, 3) through the limb are hit at their start."""
         end = start + 3 * self.body.size * inward
         found = self._cast(start, end)
         rounding = 4 * np.finfo(np.float64).eps
@@ -224,11 +226,11 @@ class _Probe:
         return np.where(np.abs(growth) > told_apart, growth, 0.0)
 
     def _thresholds(self, base: Float64Array, outward: Float64Array, stop: float) -> Float64Array:
-        """Greatest distance from ``base`` along ``outward``, (n, 3), at which a ray heading back is hit at once."""
+        """Largest distance from ``base`` along ``outward``, (n, 3), at which a ray heading back is hit at its start."""
         far = 3 * self.body.size
         found = self._cast(base + far * outward, base - self.body.size * outward)
-        # Begin where a ray is reported: a ray that starts there is hit at once. An engine that is blind on the surface
-        # itself sees it from half the stop. Then search outward in growing steps, and by halving.
+        # Begin where a ray is reported: a ray that starts there is hit at once. If the engine misses a surface on which
+        # a ray starts, begin half the stop above it. Then search outward in growing steps, and by bisection.
         low: Float64Array = np.nan_to_num(np.einsum("ni,ni->n", found.position - base, outward))
         low = np.where(self._at_once(base + low[:, None] * outward, -outward), low, low + 0.5 * stop)
         resolution = RESOLUTION * self.body.size

@@ -1,6 +1,6 @@
-"""Casts a scene in an engine and gives every disagreement its kind, its cause and its evidence.
+"""Casts a scene in an engine and assigns each disagreement its kind, its cause and its evidence.
 
-Rays that geometry cannot explain are cast again: alone, with fresh boxes, and with their limb alone in the world.
+Rays that geometry cannot explain are cast again: alone, with fresh boxes, and with only their limb in the world.
 """
 
 from collections.abc import Callable, Sequence
@@ -11,7 +11,15 @@ import numpy as np
 from cylcollide._types import BoolArray, Face, Int32Array, Int64Array
 from cylcollide.constants import ROUNDING_BOUND
 from cylcollide.crosscheck.causes.calibration import Calibration
-from cylcollide.crosscheck.causes.predicates import Sight, distances, missed, normals, phantoms, sight, wrong_limbs
+from cylcollide.crosscheck.causes.predicates import (
+    SegmentGeometry,
+    distances,
+    missed,
+    normals,
+    phantoms,
+    sight,
+    wrong_limbs,
+)
 from cylcollide.crosscheck.compare.comparison import Comparison, OwnHits
 from cylcollide.crosscheck.compare.disagreements import Cause, Disagreements, Kind
 from cylcollide.crosscheck.compare.truth import Truth
@@ -39,7 +47,7 @@ def compare(
 
 @dataclass(frozen=True)
 class Classified(Comparison):
-    """A comparison whose disagreements get causes: errors of hits count beyond the rounding of float64."""
+    """A comparison whose disagreements get causes; errors of hits count if they exceed the rounding of float64."""
 
     calibrations: Sequence[Calibration]  # of each limb
 
@@ -68,28 +76,28 @@ class Classified(Comparison):
     def _misplaced(self, rows: Int64Array) -> Disagreements:
         off = self.points[1][rows]
         found = Disagreements.of_kind(rows, Kind.POSITION, off)
-        # Half a unit in the last place of float32 coordinates as large as these, once for each of three.
+        # Half a unit in the last place of the largest float32 coordinate, for each of the three coordinates.
         ends = np.abs([self.truth.start[rows], self.truth.end[rows]]).max(axis=(0, 2), initial=0.0)
         found.claim(Cause.SINGLE_PRECISION, off <= 2.0**-22 * ends, off, 2.0**-22 * ends)
         found.claim(Cause.UNEXPLAINED, True, off, ROUNDING_BOUND * ends)
         return found
 
     def _errors(self, rows: Int64Array) -> list[Disagreements]:
-        """The distances and normals of hits that are off, beyond the rounding, from the limbs that they name."""
+        """Disagreements in distance and normal, beyond the rounding, of hits with the limbs that they report."""
         limb, error, off = self.theirs.limb, self.distance_error(rows), self.off(rows)
         normal, said = self.own.normal[rows], self.theirs.normal[rows]
         parts = []
         for kind, which in ((Kind.EARLY, off & (error < 0)), (Kind.LATE, off & (error >= 0))):
             found = Disagreements.of_kind(rows[which], kind, error[which])
             parts.append(distances(found, self._sight(rows[which], limb, self.own)))
-        # For a start inside the true normal is zero, and every reported normal is wrong.
+        # The true normal of a start inside is zero, so every reported normal is wrong.
         tilted = self.tilted(rows) | (~normal.any(axis=1) & np.nan_to_num(said).any(axis=1))
         some, normal = rows[tilted], normal[tilted]
         found = Disagreements.of_kind(some, Kind.NORMAL, np.where(normal.any(axis=1), self.tilt(some), np.nan))
         return [*parts, normals(found, self._sight(some, limb, self.own), normal, said[tilted])]
 
-    def _sight(self, rows: Int64Array, limb: Int32Array, true: RayHits | OwnHits | None = None) -> Sight:
-        """Look from rows at a limb each, with both answers; the true one is ours, unless another is given."""
+    def _sight(self, rows: Int64Array, limb: Int32Array, true: RayHits | OwnHits | None = None) -> SegmentGeometry:
+        """The geometry of rows with a limb each, and both answers; the true one is ours, unless `true` is given."""
         view, true = sight(self.truth.scene, rows, self.calibrations, limb[rows]), true or self.ours
         return replace(
             view,
@@ -101,7 +109,7 @@ class Classified(Comparison):
 
 
 def _cast_again(found: Disagreements, compared: Comparison, engine: Engine, engine_of: EngineOf) -> Disagreements:
-    """Return the disagreements with the causes that casting again shows: API limit or broad phase."""
+    """The disagreements with the causes that a second cast shows: API limit or broad phase."""
     true = compared.ours.limb[found.row]
     rows = np.flatnonzero(np.isin(found.kind, (Kind.MISSED, Kind.WRONG_LIMB)) & np.isin(found.cause, DOUBTFUL))
     if not len(rows):
@@ -121,7 +129,7 @@ def _cast_again(found: Disagreements, compared: Comparison, engine: Engine, engi
         refresh()
         return alone(some)
 
-    def lonely(some: Int64Array) -> BoolArray:
+    def isolated(some: Int64Array) -> BoolArray:
         back = np.zeros(len(some), dtype=np.bool_)
         for limb in np.unique(true[some]) if len(scene.radius) > 1 else ():
             mine = np.flatnonzero(true[some] == limb)
@@ -133,7 +141,7 @@ def _cast_again(found: Disagreements, compared: Comparison, engine: Engine, engi
     ways: tuple[tuple[Callable[[Int64Array], BoolArray], Cause], ...] = (
         (alone, Cause.API_LIMIT),
         (refreshed, Cause.BROAD_PHASE),
-        (lonely, Cause.BROAD_PHASE),
+        (isolated, Cause.BROAD_PHASE),
     )
     for cast, answer in ways:
         back = cast(rows)

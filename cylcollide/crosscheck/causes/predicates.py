@@ -1,12 +1,12 @@
 """The predicates and bounds of the causes, for every kind of disagreement, in the order in which they are tried.
 
-`Sight` compares segments with the true limb and with the held solid: the solid that the engine holds in its place. Each
-function then gives the disagreements of one kind their causes, and returns them.
+`SegmentGeometry` compares segments with the true limb and with the held solid, the engine's solid in place of it. Each
+function then assigns causes to the disagreements of one kind, and returns them.
 
-An error of a hit on the right limb has two parts. A distance error is the way along the segment from the true surface
-to the held solid, and from there to the reported point. A normal error is the angle from the true normal to that of the
-held solid at the reported point, and from there to the reported normal. The larger part names the cause, if it is
-within the bound of that cause.
+An error of a hit on the right limb has two parts. A distance error is the distance along the segment from the true
+surface to the held solid, plus that from there to the reported point. A normal error is the angle from the true normal
+to that of the held solid at the reported point, plus that from there to the reported normal. The larger part
+determines the cause, if it is within the bound of that cause.
 """
 
 from collections.abc import Sequence
@@ -29,8 +29,8 @@ class EngineLimits:
     """The limits of each row's limb, (n,): the numbers of its calibration, and others derived from them.
 
     ``early_exit`` bounds an overshoot by the measured law. ``overshoot`` bounds that of a reported hit: by the law or,
-    for limbs that break the law, by the thickness of the skin. A deeper hit would lie in the core, where the engine
-    finds no distance; it reports no such hit.
+    for limbs that violate it, by the thickness of the skin. A deeper hit would lie in the core, where the engine finds
+    no distance; it reports no such hit.
     """
 
     def __init__(self, calibrations: Sequence[Calibration], margin: float | None, limb: Int32Array) -> None:
@@ -39,27 +39,27 @@ class EngineLimits:
         early_exit = [EARLY_EXIT_ROOM * c.early_exit for c in calibrations]
         skin = [max(e, c.rim) if c.is_big else e for e, c in zip(early_exit, calibrations, strict=True)]
         coreless = [asked > min(c.radius, c.half) and c.cap_growth < asked / 2 for c in calibrations]
-        self.margin = np.full(len(limb), asked)  # asked for, 0 if none
+        self.margin = np.full(len(limb), asked)  # requested, 0 if none
         self.early_exit, self.overshoot = np.array(early_exit)[limb], np.array(skin)[limb]
-        self.coreless: BoolArray = np.array(coreless)[limb]  # the margin asked for is larger than the limb
-        # Whether a step may land in the core. Only an engine that walks along the ray has a stop.
+        self.coreless: BoolArray = np.array(coreless)[limb]  # the requested margin is larger than the limb
+        # Whether a step may end in the core. Only an engine that advances along the ray has a stop.
         self.reach_core = (self.stop > 0) & ((self.overshoot >= self.rim) | (self.deep_misses > 0))
         self.into_core = np.where(self.overshoot >= self.rim, self.overshoot, np.nan)  # overshoot through the skin
-        self.lost_rim = CORNER * self.rim  # greatest depth of a cut that the rounded rim misses
+        self.lost_rim = CORNER * self.rim  # largest depth of a cut that the rounded rim misses
 
     def __getattr__(self, name: str) -> Any:
-        """A number of the calibrations."""
+        """A number of the calibrations for each row, (n,)."""
         return np.array([getattr(known, name) for known in self._calibrations])[self._limb]
 
 
 @dataclass(frozen=True)
-class Sight:
-    """Segments, the limb that each is about, and both answers, if known: all distances are signed metres, (n,)."""
+class SegmentGeometry:
+    """Segments, a limb for each, and both answers, if known: all distances are signed metres, (n,)."""
 
     start: Float64Array  # (n, 3)
     end: Float64Array
     true: Rounded
-    held: Rounded  # what the engine holds, as measured
+    held: Rounded  # the engine's solid, as measured
     limits: EngineLimits
     reported: Float64Array = field(default_factory=lambda: np.empty(0))  # distance along the segment, by the engine
     position: Float64Array = field(default_factory=lambda: np.empty(0))  # of the engine's hit, (n, 3)
@@ -92,13 +92,13 @@ class Sight:
         return self.true.signed_distance(self.start)
 
     def entry_held(self, level: Float64Array) -> Float64Array:
-        """Metres along the segment to where it first comes within ``level`` of the held solid; nan where never."""
+        """Metres along the segment to the first place within ``level`` of the held solid; nan if there is none."""
         return self.held.first_reach(self.start, self.end, self.least_held, level) * self.length
 
     def from_a_face(self, points: Float64Array, normal: Float64Array) -> Float64Array:
         """Least angle, radians, between a normal and that of the held solid at its nearest point, its side or its cap.
 
-        The nearest point alone would not do: a point below the arc between two facets may be nearer to a cap.
+        The nearest point alone does not suffice: a point below the arc between two facets may be nearer to a cap.
         """
         no_side = self.held._replace(core_radius=np.full(len(points), np.inf))
         no_caps = self.held._replace(core_excess=np.full(len(points), np.inf))
@@ -114,20 +114,20 @@ class Sight:
         return np.asarray((self.limits.rim > 0) & (cosine > tilt) & (cosine < 1 - tilt**2))
 
 
-def sight(scene: ShotScene, rows: Int64Array, calibrations: Sequence[Calibration], limb: Int32Array) -> Sight:
-    """Look from some segments of a scene at one limb each, (n,); ``calibrations`` are those of the scene's limbs."""
+def sight(scene: ShotScene, rows: Int64Array, calibrations: Sequence[Calibration], limb: Int32Array) -> SegmentGeometry:
+    """The geometry of some segments of a scene with one limb each, (n,); ``calibrations``: of the scene's limbs."""
     limits = EngineLimits(calibrations, scene.setup.margin, limb)
     true = Rounded.cylinders(scene.p1[limb], scene.p2[limb], scene.radius[limb])
     solids = [c.solid(np.zeros((1, 3)), np.zeros((1, 3))) for c in calibrations]
     core, excess, ball = (np.array([getattr(s, f)[0] for s in solids])[limb] for f in Rounded._fields[2:])
-    # The calibration was made for this size up to the last digits: correct the radius by the difference.
+    # The calibration was made for a rounded size: correct the radius by the difference.
     core = np.maximum(core + (true.core_radius - limits.radius), 0.0)
     start, end = (np.ascontiguousarray(points[rows]) for points in (scene.shots.start, scene.shots.end))
-    return Sight(start, end, true, Rounded(true.p1, true.p2, core, excess, ball), limits)
+    return SegmentGeometry(start, end, true, Rounded(true.p1, true.p2, core, excess, ball), limits)
 
 
-def phantoms(found: Disagreements, view: Sight) -> Disagreements:
-    """Hits of a limb that the segment does not touch, or touches later than another; ``view`` is of the engine's limb.
+def phantoms(found: Disagreements, view: SegmentGeometry) -> Disagreements:
+    """Hits of a limb that the segment misses, or hits later than another; ``view`` is of the engine's limb.
 
     All of them lie within the stop of the held solid.
     """
@@ -145,17 +145,17 @@ def phantoms(found: Disagreements, view: Sight) -> Disagreements:
     return found
 
 
-def missed(found: Disagreements, view: Sight) -> Disagreements:
+def missed(found: Disagreements, view: SegmentGeometry) -> Disagreements:
     """Hits that the engine does not report; ``view`` is of the true limb."""
     limits, nearest, rounding = view.limits, view.least_held, view.rounding
     found.claim(Cause.API_LIMIT, limits.coreless, limits.radius, limits.margin)
     depth, cut, overshoot = -nearest.distance, -view.least_true.distance, limits.overshoot
-    # A segment of length zero in the skin. In the core the policy for starts inside applies.
+    # A segment of length zero in the skin; in the core the inside-start policy applies.
     point = (view.length == 0.0) & (view.start_true >= -limits.rim)
     found.claim(Cause.BROAD_PHASE, point, view.length, rounding)
     found.claim(Cause.INSIDE_START, view.start_true <= rounding, view.start_true, rounding)
     found.claim(Cause.SHAPE, limits.caps_open & view.on_cap, view.entry, np.inf)
-    # The segment does not touch the held solid: it cuts only the true rim, or the arc between two facets.
+    # The segment misses the held solid: it cuts only the true rim, or the arc between two facets.
     untouched = (depth <= rounding) & (nearest.distance - view.least_true.distance > rounding)
     at_rim = view.on_rim(view.start + nearest.fraction[:, None] * (view.end - view.start))
     found.claim(Cause.SHAPE, untouched & ~at_rim & (limits.facets > 0), cut, limits.facets)
@@ -166,27 +166,27 @@ def missed(found: Disagreements, view: Sight) -> Disagreements:
     found.claim(Cause.SEGMENT_END, ends, end_depth, overshoot + rounding)
     facet = limits.facets + overshoot
     found.claim(Cause.SHAPE, (limits.facets > 0) & (depth <= facet), depth, facet)
-    # An overshoot through the skin lands in the core, where the engine finds no new distance.
+    # An overshoot through the skin ends in the core, where the engine finds no new distance.
     found.claim(Cause.NO_CORE_DISTANCE, limits.reach_core & (depth > limits.rim), limits.rim, limits.into_core)
-    # In so shallow a cut the normal, found after the overshoot, may point along the ray: the engine drops the hit.
+    # In so shallow a cut the normal, computed after the overshoot, may point along the ray: the engine drops the hit.
     found.claim(Cause.NOISY_NORMAL, depth <= limits.early_exit, depth, limits.early_exit)
     found.claim(Cause.BIG_SHAPE, depth <= overshoot, depth, overshoot)
     found.claim(Cause.UNEXPLAINED, True, depth, overshoot)
     return found
 
 
-def wrong_limbs(found: Disagreements, true: Sight, other: Sight) -> Disagreements:
-    """Another limb than the true one: hit too early itself, or the true one missed or reported behind it.
+def wrong_limbs(found: Disagreements, true: SegmentGeometry, other: SegmentGeometry) -> Disagreements:
+    """Hits of another limb than the true one: reported too early, or the true one is missed or reported behind it.
 
-    ``true`` looks at the true limb, ``other`` at the engine's.
+    ``true`` is of the true limb, ``other`` of the engine's.
     """
     early = true.reported < true.entry
     blank = [Disagreements.of_kind(found.row, Kind.WRONG_LIMB, found.amount) for _ in range(3)]
     ahead, behind, late, limits = phantoms(blank[0], other), missed(blank[1], true), blank[2], true.limits
     law, deepest = limits.early_exit + true.rounding, limits.overshoot + true.rounding
     depth, cut = -true.held.signed_distance(true.position), -true.true.signed_distance(true.position)
-    # The segment meets both limbs almost at once, and the true one would be reported late, behind the other. So the
-    # reported point lies near the entry into the true limb, no deeper than a hit of that limb could be reported.
+    # The segment hits both limbs almost at once, and the true one would be reported late, behind the other. So the
+    # reported point lies near the entry into the true limb, at most as deep as reported hits of that limb.
     inside = true.start_true <= true.rounding
     entering = ~inside & (true.reported <= true.least_true.fraction * true.length + true.rounding)
     lost_rim = limits.lost_rim + limits.early_exit + true.rounding
@@ -201,7 +201,7 @@ def wrong_limbs(found: Disagreements, true: Sight, other: Sight) -> Disagreement
     return found
 
 
-def distances(found: Disagreements, view: Sight) -> Disagreements:
+def distances(found: Disagreements, view: SegmentGeometry) -> Disagreements:
     """Early and late hits of the right limb."""
     limits, rounding = view.limits, view.rounding
     found.claim(Cause.API_LIMIT, limits.coreless, limits.radius, limits.margin)
@@ -213,17 +213,17 @@ def distances(found: Disagreements, view: Sight) -> Disagreements:
     found.claim(Cause.INSIDE_START, view.start_true <= rounding, view.start_true, rounding)
     found.claim(Cause.SHAPE, limits.caps_open & view.on_cap & (error > 0), error, np.inf)
     held = view.entry_held(rounding)
-    shape = held - view.entry  # < 0: the held solid is met before the true one
+    shape = held - view.entry  # < 0: the held solid is hit before the true one
     rest = view.reported - held
     within = limits.stop + rounding
     early = (error < 0) & (at <= within) & (at >= -limits.overshoot - rounding)
-    # The held solid is larger and is met: compare what it adds with what the stop adds.
+    # The held solid is larger and is hit: compare its share of the error with that of the stop.
     larger = (limits.growth > rounding) & (-shape > np.abs(rest))
     found.claim(Cause.SHAPE, early & larger, -cut, limits.growth + within)
     found.claim(Cause.TERMINATION, early, at, within)
     late, flat = error > 0, limits.facets > 0
     law, facet, deepest = limits.early_exit + rounding, limits.facets + limits.early_exit, limits.overshoot + rounding
-    # The held solid begins later than the true rim, or only its shell is met.
+    # The held solid begins later than the true rim, or only its shell is hit.
     rim = late & (limits.rim > 0) & (~np.isfinite(held) | (shape >= rest)) & (-at <= law)
     found.claim(Cause.SHAPE, rim & flat & ~view.on_rim(view.position), cut, limits.facets + law)
     found.claim(Cause.RIM_ROUNDING, rim, cut, limits.lost_rim + law)
@@ -235,7 +235,9 @@ def distances(found: Disagreements, view: Sight) -> Disagreements:
     return found
 
 
-def normals(found: Disagreements, view: Sight, true_normal: Float64Array, said_normal: Float64Array) -> Disagreements:
+def normals(
+    found: Disagreements, view: SegmentGeometry, true_normal: Float64Array, said_normal: Float64Array
+) -> Disagreements:
     """Wrong normals of the right limb; ``true_normal`` and ``said_normal`` are (n, 3), a true one 0 inside."""
     limits, rounding = view.limits, view.rounding
     found.claim(Cause.API_LIMIT, limits.coreless, limits.radius, limits.margin)

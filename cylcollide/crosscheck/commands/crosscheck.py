@@ -1,4 +1,4 @@
-"""The command ``cylcollide crosscheck``: options in, progress, tables and folder out."""
+"""The command ``cylcollide crosscheck``: shows progress, prints tables and writes a folder."""
 
 import time
 from collections.abc import Iterator
@@ -35,7 +35,7 @@ TASKS = {
     "engines": "asking all engines",
 }
 SCORE_SCHEMA = 1
-"""Version of ``scoreboard.json``: raised when a field changes its meaning or goes away."""
+"""Version of ``scoreboard.json``: raised if a field changes its meaning or is removed."""
 SCORES, SCORES_CSV, SCORED_CASES = "scoreboard.json", "scoreboard.csv", "scoreboard-cases.json"
 WRONG_SIGNS = "signs of this library's distances"
 
@@ -115,7 +115,7 @@ def crosscheck(
 
 @contextmanager
 def _errors_in_one_line() -> Iterator[None]:
-    """End the command with status 1 if work is unfinished and 2 if it is impossible; the block must not end it."""
+    """End the command with status 1 on unfinished work (RuntimeError), else 2; the block itself must not end it."""
     try:
         yield
     except BrokenPipeError:  # `cli.main` reports it
@@ -125,7 +125,7 @@ def _errors_in_one_line() -> Iterator[None]:
 
 
 def _score(console: Console, engines: list[str], rays: int, seed: int, out: Path) -> list[Score]:
-    """Ask the engines, print the tables, write ``scoreboard.json``, ``.csv`` and ``-cases.json`` into ``out``."""
+    """Score the engines, print the tables, write ``scoreboard.json``, ``.csv`` and ``-cases.json`` into ``out``."""
     with _errors_in_one_line():
         check_names(engines)
     with writable(out):
@@ -175,7 +175,7 @@ def _print_tables(console: Console, several: list[tables.ReportTable]) -> None:
 
 
 def _print_result(console: Console, result: FinishedRun) -> None:
-    """Print the tables of a run, and in words what stands out."""
+    """Print the tables of a run, and its main findings in words."""
     summary, engine = result.summary, result.summary["engine"]
     seconds = f"{summary['seconds']:.1f} s"
     console.print(f"{engine}: {summary['rays']:,} {result.plan.thing}s, seed {summary['seed']}, {seconds}")
@@ -198,7 +198,7 @@ def _fail_if_unproved(scores: list[Score], out: Path) -> None:
 
 
 def _fail_if(count: int, what: str, file: Path) -> None:
-    """End the command if exact arithmetic contradicts this library so often."""
+    """End the command with an error if exact arithmetic contradicts this library ``count`` > 0 times."""
     if count:
         said = "are NOT confirmed by rational arithmetic. This is a bug in cylcollide: please report it with"
         stop(f"{count} {what} {said} {file}", status=1)

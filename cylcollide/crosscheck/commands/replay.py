@@ -1,4 +1,4 @@
-"""The command ``cylcollide replay``: a file in, a story out, and on request a smaller case and a script."""
+"""The command ``cylcollide replay``: explains cases of a file, and optionally writes a smaller case and a script."""
 
 import json
 from collections.abc import Iterator, Sequence
@@ -15,8 +15,8 @@ from rich.text import Text
 from cylcollide.crosscheck.cases import wording
 from cylcollide.crosscheck.cases.case import BULLET, PLACE, Case, read_chosen, write_cases
 from cylcollide.crosscheck.cases.minimise import minimise, smaller_by
-from cylcollide.crosscheck.cases.mirror_ray import ask_again, is_reproduced, read_ray
-from cylcollide.crosscheck.cases.recast import Replayed, Witness, engine_title, recast
+from cylcollide.crosscheck.cases.mirror_ray import is_reproduced, read_ray, replay_ray
+from cylcollide.crosscheck.cases.recast import EngineResult, Replayed, engine_title, recast
 from cylcollide.crosscheck.cases.trials import is_proved
 from cylcollide.crosscheck.cases.wording import angle, length
 from cylcollide.crosscheck.records import JsonObject
@@ -54,7 +54,7 @@ def replay(
         stop(f"--repro: there are scripts for cases of PyBullet only, got one of {cases[0].engine}; leave it out")
     found: list[Replayed] = []
     try:
-        # Show the bar on a terminal only.
+        # Show the bar only on a terminal.
         terminal = Console(stderr=True)
         hidden = len(cases) == 1 or not terminal.is_terminal
         for one in track(cases, "asking again", console=terminal, transient=True, disable=hidden):
@@ -82,8 +82,8 @@ def replay(
 
 
 def _replay_ray(console: Console, ray: JsonObject, *, as_json: bool) -> None:
-    """Ask a mirror and PyBullet again about one ray; exit status as of `replay`."""
-    found = ask_again(ray)
+    """Repeat one ray in a mirror and in PyBullet; exit status as in `replay`."""
+    found = replay_ray(ray)
     reproduced = is_reproduced(ray, found)
     if as_json:
         said = {"reproduced": reproduced, "cause": found.cause, "word": found.word, "clearance": found.clearance}
@@ -96,7 +96,7 @@ def _replay_ray(console: Console, ray: JsonObject, *, as_json: bool) -> None:
 
 
 def _show(console: Console, stories: list[Replayed], *, whole: bool, as_json: bool) -> None:
-    """Print a line a case, or everything about each."""
+    """Print a line per case, or everything about each."""
     if as_json:
         typer.echo(json.dumps([story.record(whole=whole) for story in stories], indent=1, allow_nan=False))
     elif whole:
@@ -107,11 +107,11 @@ def _show(console: Console, stories: list[Replayed], *, whole: bool, as_json: bo
 
 
 SHOWN = 6
-"""Most limbs that are listed; of a larger world only the limbs that matter are."""
+"""Largest number of limbs that are listed; of a larger world only the relevant limbs are."""
 MISSING = "pip install"
 """Part of the message of an engine whose package is missing."""
 NOTHING = 1e-12
-"""Metres that no unit of a table shows."""
+"""Metres below which tables show no error."""
 
 
 def print_story(console: Console, story: Replayed) -> None:
@@ -124,7 +124,7 @@ def print_story(console: Console, story: Replayed) -> None:
         "The true answer, and why": _truth(story),
         "What the engines say": _engines(story),
         "Why": _why(story),
-        "One thing changed at a time, and asked again": _interventions(story),
+        "One thing changed at a time, and cast again": _interventions(story),
     }
     for number, (title, said) in enumerate(steps.items(), 1):
         console.print(f"\n[bold cyan]{number}. {title}")
@@ -146,7 +146,7 @@ def verdict(story: Replayed) -> Text:
 
 
 def overview(console: Console, stories: Sequence[Replayed]) -> None:
-    """One line a case."""
+    """Print one line per case."""
     several = len({engine_title(story.case) for story in stories}) > 1
     shown = table(["row", *(("engine",) if several else ()), "case", "kind", "cause", "reproduced"], padding=0)
     shown.columns[0].justify = "right"
@@ -193,7 +193,7 @@ def _engines(story: Replayed) -> Iterator[RenderableType]:
     shown.add_column()
     true = _name(case, exact.limb), _after(case, exact.fraction)
     shown.add_row("rational arithmetic", "", *true, "", "", "", style="bold")
-    told, absent = story.witnesses
+    told, absent = story.engine_results
     for place, witness in enumerate(told):
         shown.add_row(*_witness(case, witness), style="yellow" if place == 0 else "")
     yield shown
@@ -205,7 +205,7 @@ def _engines(story: Replayed) -> Iterator[RenderableType]:
             yield f"No answer from {name}: {escape(why)}."
 
 
-def _witness(case: Case, witness: Witness) -> tuple[str | Text, ...]:
+def _witness(case: Case, witness: EngineResult) -> tuple[str | Text, ...]:
     answer = witness.answer
     if answer is None:
         return witness.engine, witness.version, "no answer", "", "", "", Text("wrong", style="red")

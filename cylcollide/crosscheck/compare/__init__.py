@@ -1,1 +1,1 @@
-"""Answers of an engine beside the exact ones."""
+"""Comparison of an engine's answers with the exact ones."""

@@ -1,6 +1,6 @@
-"""An engine's answers about a scene beside the truth.
+"""An engine's answers about a scene, compared with the truth.
 
-It says which verdicts differ and which of these exact arithmetic confirms, and of hits the errors.
+The comparison has the differing verdicts, which of these exact arithmetic confirms, and the errors of hits.
 """
 
 from collections.abc import Callable, Sequence
@@ -22,13 +22,13 @@ Cast = Callable[[Float64Array, Float64Array], EngineHits]
 """Casts segments, (n, 3) twice, by the engine."""
 
 UNIT = 1e-6
-"""By how much a unit vector's length may differ from 1: float32 rounds it by a tenth of that."""
+"""Largest deviation of a unit vector's length from 1: float32 rounds it by a tenth of that."""
 MEASURABLE = 1e100
-"""Greatest number that counts as an answer: the squares of greater ones overflow."""
+"""Largest number that counts as an answer: the squares of larger ones overflow."""
 
 
 def build(engine: Engine, truth: Truth) -> None:
-    """Let an engine hold the limbs of a scene, moved there if the scene says so."""
+    """Build the limbs of a scene in an engine; if the scene has earlier ends, build there and move."""
     scene = truth.scene
     if scene.was is None:
         engine.build(truth.limbs)
@@ -38,7 +38,7 @@ def build(engine: Engine, truth: Truth) -> None:
 
 
 def usable(reported: EngineHits, n: int, m: int) -> tuple[EngineHits, BoolArray]:
-    """The answers to n segments at m limbs, one for each, and which are usable: a miss, or a limb and a fraction."""
+    """One answer for each of n segments at m limbs, and whether it is usable: a miss, or a limb and a fraction."""
     limb, fraction = np.full(n, float(NOT_SETTLED)), np.full(n, np.nan)
     position, normal = np.full((n, 3), np.nan), np.full((n, 3), np.nan)
     for whole, part in ((limb, "limb"), (fraction, "fraction"), (position, "position"), (normal, "normal")):
@@ -52,11 +52,11 @@ def usable(reported: EngineHits, n: int, m: int) -> tuple[EngineHits, BoolArray]
     return EngineHits(limb.astype(np.int32), fraction, position, normal), answered
 
 
-def points_told(hits: EngineHits, start: Float64Array, end: Float64Array) -> tuple[Float64Array, Float64Array]:
-    """Where the reported hits of some segments are, (n, 3), and metres by which their positions contradict that, (n,).
+def reported_points(hits: EngineHits, start: Float64Array, end: Float64Array) -> tuple[Float64Array, Float64Array]:
+    """Points of reported hits, (n, 3), and distances in metres of the reported positions from them, (n,).
 
-    It is the position, where the fraction leads to it up to the rounding of float64, else the point at the fraction; a
-    position that is no number contradicts by inf. Rows without a hit hold nan.
+    The point is the position if it agrees with the fraction up to the rounding of float64, else the point at the
+    fraction; the distance of a position that is not a number is inf. Rows without a hit are nan.
     """
     at = start + hits.fraction[:, None] * (end - start)
     off: Float64Array = np.linalg.norm(hits.position - at, axis=1)
@@ -67,7 +67,7 @@ def points_told(hits: EngineHits, start: Float64Array, end: Float64Array) -> tup
 
 @dataclass(frozen=True)
 class OwnHits:
-    """Where segments enter the limbs that an engine says they hit, (n,); as `RayHits`, misses too."""
+    """The true entries of segments into the limbs that an engine reports, (n,); misses as in `RayHits`."""
 
     fraction: Float64Array
     distance: Float64Array
@@ -77,16 +77,16 @@ class OwnHits:
 
 @dataclass(frozen=True)
 class Comparison:
-    """Both answers about the segments of a scene; ``answered`` (n,) is False where the engine gave none."""
+    """Both answers to the segments of a scene; ``answered`` (n,) is False where the engine gave none."""
 
     truth: Truth
     theirs: EngineHits
     answered: BoolArray
-    tells_normal: bool
+    reports_normal: bool
 
     @classmethod
     def of(cls, engine: Engine, truth: Truth, *more: Any) -> Self:
-        """Let an engine hold the limbs of a scene, and cast the scene's segments; ``more``: fields of a subclass."""
+        """Build the limbs of a scene in an engine, and cast its segments; ``more``: fields of a subclass."""
         build(engine, truth)
         scene, n = truth.scene, len(truth.start)
         if not (scene.whole_batch and isinstance(engine, BulletClient)):
@@ -95,7 +95,7 @@ class Comparison:
             ends = (truth.start.tolist(), truth.end.tolist()) if scene.as_lists else (truth.start, truth.end)
             try:
                 told: Sequence[Any] = engine.cast_batch(*ends)
-            except Exception:  # PyBullet's own error class: the call is refused, which is an answer too
+            except Exception:  # PyBullet's own error class: a refused call counts as an answer
                 told = ()
             reported = EngineHits.misses(len(told))
             engine.fill(reported, told)
@@ -108,7 +108,7 @@ class Comparison:
 
     @cached_property
     def wrong(self) -> dict[Kind, Int64Array]:
-        """The rows whose verdicts differ, by kind, and those that are lost."""
+        """The rows with different verdicts, by kind, and lost ones."""
         hit, reported = self.ours.hit & self.answered, (self.theirs.limb >= 0) & self.answered
         return {
             Kind.LOST: np.flatnonzero(~self.answered),
@@ -119,7 +119,7 @@ class Comparison:
 
     @cached_property
     def own(self) -> OwnHits:
-        """The true entry into the limb that each hit names. For right hits and misses this is our answer."""
+        """The true entry into the limb that each hit reports. For right hits and misses this is our answer."""
         rows = np.flatnonzero((self.theirs.limb >= 0) & (self.theirs.limb != self.ours.limb))
         alone = self.truth.limbs[self.theirs.limb[rows]].cast_segments(self.truth.start[rows], self.truth.end[rows])
         columns = {name: getattr(self.ours, name).copy() for name in OwnHits.__dataclass_fields__}
@@ -129,39 +129,39 @@ class Comparison:
 
     @cached_property
     def crossing(self) -> Int64Array:
-        """The rows whose hit names a limb that the segment crosses, first or not."""
+        """The rows whose hit reports a limb that the segment crosses, first or not."""
         return np.flatnonzero((self.theirs.limb >= 0) & np.isfinite(self.own.fraction))
 
     @cached_property
     def aside(self) -> Int64Array:
-        """The rows whose hit names a limb that the segment does not cross, with a normal that is no unit vector."""
+        """The rows whose hit reports a limb that the segment does not cross, with a normal not of unit length."""
         rows = np.flatnonzero((self.theirs.limb >= 0) & ~np.isfinite(self.own.fraction))
         return rows[self.malformed(rows)]
 
     @cached_property
     def right_hits(self) -> Int64Array:
-        """The rows where both hit the same limb."""
+        """The rows in which both hit the same limb."""
         return np.flatnonzero(self.ours.hit & self.answered & (self.ours.limb == self.theirs.limb))
 
     @cached_property
     def points(self) -> tuple[Float64Array, Float64Array]:
-        """Where the engine's hits are, (n, 3), and how far its positions are from there in metres, (n,)."""
-        return points_told(self.theirs, self.truth.start, self.truth.end)
+        """Points of the engine's hits, (n, 3), and distances of its positions from them in metres, (n,)."""
+        return reported_points(self.theirs, self.truth.start, self.truth.end)
 
     @cached_property
     def misplaced(self) -> Int64Array:
-        """The rows whose position contradicts the fraction, of all that are reported as hits."""
+        """The rows of reported hits whose position contradicts the fraction."""
         return np.flatnonzero(self.answered & (self.theirs.limb >= 0) & (self.points[1] > 0.0))
 
     def distance_error(self, rows: Int64Array) -> Float64Array:
-        """Metres from the true entry into the limb that a hit names to the hit; negative if the hit is early."""
+        """Metres from the true entry into the limb that a hit reports to the hit; negative if the hit is early."""
         return np.asarray((self.theirs.fraction[rows] - self.own.fraction[rows]) * self.truth.length[rows])
 
     def off(self, rows: Int64Array) -> BoolArray:
-        """Whether hits are early or late, (k,): no limb equal to the named one up to the rounding has them.
+        """Whether hits are early or late, (k,), by more than the rounding of the reported limb.
 
-        Their points lie off its surface, or behind where the segment is deepest in it. Of a start inside, the way along
-        the segment counts.
+        Their points lie off its surface, or beyond the place where the segment is deepest in it. For a start inside,
+        the distance along the segment counts.
         """
         truth, limb, start, end = self.truth, self.theirs.limb[rows], self.truth.start[rows], self.truth.end[rows]
         solids, rounding = truth.rounded(limb), truth.rounding(rows, limb)
@@ -180,14 +180,14 @@ class Comparison:
         return np.asarray((off > rounding + 8 * np.finfo(np.float64).eps) | self.malformed(rows))
 
     def tilt(self, rows: Int64Array) -> Float64Array:
-        """Radians between the reported normals and the true ones; nan where the engine reports none.
+        """Radians between the reported normals and the true ones; nan if the engine reports none.
 
-        A vector not of unit length counts as a unit normal at the same distance from the true one. NaN from an engine
-        that reports normals counts as the opposite of the true one. If the limb is not crossed, there is no true
-        normal, and the reported direction stands for it.
+        A vector that is not of unit length counts as a unit normal at the same distance from the true one. NaN from an
+        engine that reports normals counts as the opposite of the true one. If the limb is not crossed, there is no true
+        normal, and the reported direction replaces it.
         """
         ours, theirs = self.own.normal[rows], self.theirs.normal[rows]
-        if not self.tells_normal:
+        if not self.reports_normal:
             return np.full(len(rows), np.nan)
         with np.errstate(invalid="ignore"):
             ours = np.where(np.isnan(ours), theirs / np.linalg.norm(theirs, axis=1, keepdims=True), ours)
@@ -196,9 +196,9 @@ class Comparison:
         return np.where(self.malformed(rows), as_far, angle(ours, theirs))
 
     def malformed(self, rows: Int64Array) -> BoolArray:
-        """Whether the normal is not a unit vector where the engine should report one, (k,)."""
+        """Whether the engine should report a normal and it is not a unit vector, (k,)."""
         length = np.linalg.norm(self.theirs.normal[rows], axis=1)
-        return np.asarray(self.own.normal[rows].any(axis=1) & ~(np.abs(length - 1.0) <= UNIT) & self.tells_normal)
+        return np.asarray(self.own.normal[rows].any(axis=1) & ~(np.abs(length - 1.0) <= UNIT) & self.reports_normal)
 
     def proved(self, found: Disagreements) -> BoolArray:
         """Which disagreements are verdicts of this library that exact arithmetic confirms, (k,)."""
@@ -207,14 +207,14 @@ class Comparison:
         return proved
 
     def disagreements(self) -> Disagreements:
-        """Every wrong verdict, and the errors in distance and in normal of every right hit, those of 0 too."""
+        """Every wrong verdict, and the errors in distance and in normal of every right hit, including those of 0."""
         right, early = self.right_hits, self.distance_error(self.right_hits) < 0
         of_right = {Kind.EARLY: right[early], Kind.LATE: right[~early], Kind.POSITION: self.misplaced}
-        every = self.wrong | of_right | {Kind.NORMAL: right if self.tells_normal else right[:0]}
+        every = self.wrong | of_right | {Kind.NORMAL: right if self.reports_normal else right[:0]}
         return Disagreements.joined([Disagreements.of_kind(rows, k, self.amount(k, rows)) for k, rows in every.items()])
 
     def amount(self, kind: Kind, rows: Int64Array) -> Float64Array:
-        """How wrong rows of a kind are, in metres; normals in radians, (k,)."""
+        """Amount of the disagreement in rows of a kind, in metres; of normals in radians, (k,)."""
         match kind:
             case Kind.LOST:
                 return np.full(len(rows), np.nan)
@@ -229,7 +229,7 @@ class Comparison:
         return self.clearance(rows)
 
     def call_of(self, row: int, cast: Cast) -> tuple[int, int]:
-        """First row and end of the shortest call in which the engine answers a row in the same way."""
+        """First row and end of the shortest call in which the engine gives the same answer to a row."""
         n = len(self.answered)
         calls = (row, row + 1), (max(row - 1, 0), row + 1), (row, min(row + 2, n)), (0, row + 1), (0, n)
         return next((call for call in calls if self._is_answered_alike(row, *call, cast)), (0, n))
@@ -248,15 +248,15 @@ class Comparison:
         """Metres by which the verdicts of some rows are decided, see ``docs/crosscheck.md``; rows of VERDICTS, (k,)."""
         truth, true, other = self.truth, self.ours.limb[rows], self.theirs.limb[rows]
         clearance = np.empty(len(rows))
-        # Missed: how deep the line cuts the limb that the engine does not see.
+        # Missed: the depth of the cut in the limb that the engine misses.
         at = np.flatnonzero(other < 0)
         clearance[at] = -truth.clearances(rows[at], true[at])
-        # A limb that the engine reports and the line does not touch: the gap between them.
+        # A limb that the engine reports and the segment misses: the gap between them.
         at = np.flatnonzero(other >= 0)
         reported = truth.limbs[other[at]].cast_segments(truth.start[rows[at]], truth.end[rows[at]])
         apart = at[~reported.hit]
         clearance[apart] = truth.clearances(rows[apart], other[apart])
-        # A limb that the line touches, but later: how much later, or how deep the line cuts the first one, if less.
+        # A limb that the segment hits later: its distance behind the first one, or the depth of the cut there, if less.
         behind = at[reported.hit]
         later = (reported.fraction[reported.hit] - self.ours.fraction[rows[behind]]) * truth.length[rows[behind]]
         clearance[behind] = np.minimum(later, -truth.clearances(rows[behind], true[behind]))

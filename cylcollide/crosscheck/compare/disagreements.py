@@ -1,4 +1,4 @@
-"""The kinds of disagreement and their causes, and the table of disagreements that every run keeps."""
+"""The kinds of disagreements and their causes, and the table of disagreements of a run."""
 
 from collections.abc import Sequence
 from dataclasses import dataclass
@@ -41,7 +41,7 @@ WITHOUT_BOUND = (Cause.UNEXPLAINED, Cause.INSIDE_START, Cause.BROAD_PHASE)
 
 
 class Kind(IntEnum):
-    """What differs. One answer may be wrong in its distance, its normal and its position: three disagreements."""
+    """The kind of a disagreement. One answer may be wrong in distance, normal and position: three disagreements."""
 
     MISSED = 0  # this library has a hit, the engine none
     PHANTOM = 1  # the engine has a hit, this library none
@@ -49,29 +49,29 @@ class Kind(IntEnum):
     LOST = 3  # the engine gave no answer at all
     EARLY = 4  # the hit is reported before the true surface
     LATE = 5
-    NORMAL = 6  # of another direction than the true one, or no unit vector
-    POSITION = 7  # not the point of the segment at the fraction that is reported
+    NORMAL = 6  # its direction is not the true one, or it is not a unit vector
+    POSITION = 7  # not the point of the segment at the reported fraction
 
     @property
     def label(self) -> str:
-        """In words."""
+        """The kind in words."""
         return self.name.lower().replace("_", " ")
 
     @property
     def field(self) -> str:
-        """Its name in ``summary.json`` and in tables."""
+        """The kind's name in ``summary.json`` and in tables."""
         return self.name.lower()
 
 
 VERDICTS = (Kind.MISSED, Kind.PHANTOM, Kind.WRONG_LIMB)
-"""The kinds that exact arithmetic settles."""
+"""The kinds that exact arithmetic resolves."""
 
 COUNTED = (*VERDICTS, Kind.LOST)
-"""The kinds that are counted by group, and against an engine: the verdicts, and no answer at all."""
+"""The kinds that are counted by group and against an engine: wrong verdicts, and missing answers."""
 COUNTED_FIELDS = tuple(kind.field for kind in COUNTED)
 
 ERRORS = (Kind.EARLY, Kind.LATE, Kind.NORMAL, Kind.POSITION)
-"""The kinds whose amount is an error: one of 0 is none."""
+"""The kinds whose amount is an error: with an amount of 0 there is no disagreement."""
 
 NOT_SOUGHT = -1
 """The cause of a row whose cause was not sought."""
@@ -79,17 +79,17 @@ NOT_SOUGHT = -1
 
 @dataclass(frozen=True)
 class Disagreements:
-    """Disagreements, length k: a row of the scene may stand here twice, for its distance and for its normal.
+    """k disagreements: a row of the scene may occur twice, for its distance and for its normal.
 
-    While causes are decided, the first that claims a row keeps it.
+    Of several causes that claim a row, the first keeps it.
     """
 
     row: Int64Array  # segment of the scene
     kind: Int8Array  # codes of Kind
     cause: Int8Array  # codes of Cause, or NOT_SOUGHT
     amount: Float64Array
-    """How wrong. Verdicts: metres by which the segment cuts or passes the limb; distances: signed metres; radians."""
-    measured: Float64Array  # what the cause's bound is for, metres or radians
+    """Verdicts: metres by which the segment cuts or misses the limb; distances: signed metres; normals: radians."""
+    measured: Float64Array  # the quantity that `bound` limits, metres or radians
     bound: Float64Array
 
     @classmethod
@@ -100,7 +100,7 @@ class Disagreements:
         return cls(rows.astype(np.int64), kinds, causes, amount, unknown, unknown.copy())
 
     def claim(self, cause: int, where: BoolArray | bool, measured: Float64Array, bound: Float64Array | float) -> None:
-        """Give a cause to the rows without one where the predicate holds, with the number that its bound is for."""
+        """Assign a cause to the rows without one where the predicate holds, with its measured number and bound."""
         rows = (self.cause == NOT_SOUGHT) & where
         self.cause[rows] = cause
         self.measured[rows] = measured[rows]
@@ -115,7 +115,7 @@ class Disagreements:
 
 
 Figures = tuple[float, float, float]
-"""Median, 99th percentile, greatest; nan if there is nothing to measure."""
+"""Median, 99th percentile, largest; nan without values."""
 
 
 def median_99_max(values: Float64Array) -> Figures:

@@ -1,4 +1,4 @@
-"""What is true about a scene: this library's answers, and the verdicts of exact arithmetic that confirm them."""
+"""The truth about a scene: this library's answers, and the verdicts of exact arithmetic that confirm them."""
 
 from collections.abc import Iterable
 from copy import copy
@@ -20,15 +20,15 @@ from cylcollide.query.hits import RayHits
 from cylcollide.world import HitWorld
 
 NOT_SETTLED = -2
-"""Marks a row whose limb exact arithmetic has not settled yet."""
+"""Marks a row whose limb exact arithmetic has not resolved yet."""
 
 
 def exact_first_limbs(
     starts: Float64Array, ends: Float64Array, p1: Float64Array, p2: Float64Array, radius: Float64Array
 ) -> Int32Array:
-    """The limb that each closed segment (n, 3) meets first out of m limbs, -1 for none, in exact arithmetic, (n,).
+    """The first of m limbs that each closed segment (n, 3) hits, -1 for none, in exact arithmetic, (n,).
 
-    Metres, taken as the exact numbers they are; limbs met at the same point are ordered by their index.
+    Lengths are metres, and float64 numbers count as exact; limbs hit at the same point are ordered by index.
     """
     limbs = solids(p1.tolist(), p2.tolist(), radius.tolist())
     first = [exact_hit(start, end, limbs) for start, end in zip(starts.tolist(), ends.tolist(), strict=True)]
@@ -36,19 +36,19 @@ def exact_first_limbs(
 
 
 def solids(p1: Iterable[Any], p2: Iterable[Any], radius: Iterable[float]) -> list[tuple[int, Cylinder]]:
-    """The limbs as exact arithmetic holds them, with their indices."""
+    """The limbs as exact solids, with their indices."""
     ends = zip(p1, p2, radius, strict=True)
     return [(index, Cylinder(tuple(a), tuple(b), r)) for index, (a, b, r) in enumerate(ends)]
 
 
 def exact_hit(start: Any, end: Any, limbs: list[tuple[int, Cylinder]]) -> tuple[int, Chord] | None:
-    """The limb that a closed segment meets first, and its way through it; None for a miss."""
+    """The first limb that a closed segment hits, and the chord in it; None for a miss."""
     hit, _ = closest(segment_numbers(start, end), limbs, "hit")
     return hit
 
 
 class Truth:
-    """The true answers to a scene. Exact arithmetic settles each segment at most once.
+    """The true answers to a scene. Exact arithmetic resolves each segment at most once.
 
     ``hits`` are this library's answers, ``length`` is that of the segments in metres, (n,).
     """
@@ -64,7 +64,7 @@ class Truth:
 
     @cached_property
     def leaves(self) -> Float64Array:
-        """Metres from a start inside to where the segment leaves; inf where it does not, or starts outside, (n,)."""
+        """Metres from a start inside to the exit; inf if the segment does not leave or starts outside, (n,)."""
         out = self._world.cast_segments(self.start, self.end, inside="exit")
         return np.where(self.hits.started_inside & out.hit, out.distance, np.inf)
 
@@ -76,11 +76,11 @@ class Truth:
         return np.asarray(self._exact[rows] == self.hits.limb[rows])
 
     def rounding(self, rows: Int64Array, limb: Int32Array) -> Float64Array:
-        """Metres that float64 leaves open about hits of a limb each: the bound that this library's kernels keep."""
+        """Rounding errors of float64 in metres of hits with a limb each: the bound of this library's kernels."""
         return rounding(self.start[rows], self.end[rows], self.rounded(limb))
 
     def moved_from(self, p1: Float64Array, p2: Float64Array) -> "Truth":
-        """The same about limbs that an engine is built with at other ends, and moves; nothing is computed anew."""
+        """The truth for an engine that is built with limbs at other ends and moves them; nothing is recomputed."""
         moved = copy(self)
         moved.scene = replace(self.scene, was=(p1, p2))
         return moved
@@ -88,17 +88,17 @@ class Truth:
     def clearances(self, rows: Int64Array, limb: Int32Array) -> Float64Array:
         """Least signed distance in metres of some segments from a limb each, (k,).
 
-        Positive is the gap of a segment that misses; negative the depth of a cut, from the nearest face.
+        Positive: the gap of a segment that misses; negative: the depth of a cut, from the nearest face.
         """
         return self.rounded(limb).least_distance(self.start[rows], self.end[rows]).distance
 
     def rounded(self, limb: Int32Array) -> Rounded:
-        """Limbs as solids that tell signed distances, a row each."""
+        """Limbs as solids with signed distances, one per row."""
         return Rounded.cylinders(self.limbs.p1[limb], self.limbs.p2[limb], self.limbs.radius[limb])
 
 
 def rounding(start: Float64Array, end: Float64Array, limbs: Rounded) -> Float64Array:
-    """Metres that float64 leaves open about hits of limbs by segments, (n, 3) twice: see `Truth.rounding`."""
+    """Rounding errors of float64 in metres of hits of segments, (n, 3) twice, with limbs: see `Truth.rounding`."""
     half: Float64Array = 0.5 * np.linalg.norm(limbs.p2 - limbs.p1, axis=1)
     points = np.abs([start, end, limbs.p1, limbs.p2]).max(axis=(0, 2), initial=0.0)
     return np.asarray(ROUNDING_BOUND * (points + limbs.core_radius + half))

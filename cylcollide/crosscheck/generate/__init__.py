@@ -1,1 +1,1 @@
-"""What is fired at what: rays, targets, motions."""
+"""Generation of rays, targets and motions."""

@@ -1,8 +1,8 @@
 """The bullets at the humanoid: four seeded families, each with an intended verdict; ``docs/crosscheck.md`` lists them.
 
-A depth is a signed share of the target's radius: > 0 hits the target, < 0 misses it. It concerns the target alone:
+A depth is a signed share of the target's radius: > 0 hits the target, < 0 misses it. It concerns only the target:
 another limb may be in front, or may overlap the point. No bullet starts in a limb. The random numbers of a pose depend
-on (seed, pose) alone, so chunks may hold any number of poses.
+only on (seed, pose), so chunks may have any number of poses.
 """
 
 from collections.abc import Sequence
@@ -87,8 +87,8 @@ def _aim(rng: np.random.Generator, limb: _Limbs, depth: Float64Array) -> tuple[F
 
 def _graze(rng: np.random.Generator, limb: _Limbs, depth: Float64Array) -> tuple[Float64Array, Float64Array]:
     n = len(depth)
-    # The line runs in a plane parallel to the axis, at least 30° off the axis' direction; its closest approach to the
-    # axis is this point, so that its distance from the axis is exactly (1 - depth) radius.
+    # The line lies in a plane parallel to the axis, at least 30° off the axis' direction; its closest approach to the
+    # axis is this point, so its distance from the axis is exactly (1 - depth) radius.
     angle, slope = angles(rng, n), rng.uniform(np.pi / 6, 5 * np.pi / 6, n)
     point = limb.on_axis(rng.uniform(0.05, 0.95, n)) + (limb.radius * (1 - depth))[:, None] * limb.radial(angle)
     return point, -either_way(rng, limb.slanted(angle, slope))
@@ -163,11 +163,11 @@ class PosedScene(ShotScene):
     family: Int32Array  # code of each bullet into BULLET_FAMILIES
     names: tuple[str, ...]  # of the limbs
     pose: int  # row of SweepPoses
-    first_ray: int  # number of its first bullet in the sweep
+    first_ray: int  # number of the pose's first bullet in the sweep
 
 
 def spread_poses(motions: Sequence[str], frames: int = FRAMES_PER_MOTION) -> SweepPoses:
-    """Pose the humanoid ``frames`` times in each motion, at the middles of equal stretches; ValueError if unknown."""
+    """Pose the humanoid ``frames`` times per motion, at the middles of equal intervals; ValueError if unknown."""
     with Humanoid() as humanoid:
         unknown = [name for name in motions if name not in humanoid.motions]
         if unknown:
@@ -181,7 +181,7 @@ def spread_poses(motions: Sequence[str], frames: int = FRAMES_PER_MOTION) -> Swe
 
 
 def draw_pose(poses: SweepPoses, pose: int, rays: int, seed: int) -> PosedScene:
-    """Draw the bullets at one pose, of ``rays`` that are dealt out evenly to all; ``depth`` is a graze's share."""
+    """Draw the bullets at one pose, of ``rays`` distributed evenly over all; ``depth`` is a graze's share."""
     count = len(poses.motion)
     first, last = rays * pose // count, rays * (pose + 1) // count
     p1, p2 = poses.p1[pose], poses.p2[pose]
@@ -193,9 +193,9 @@ def draw_pose(poses: SweepPoses, pose: int, rays: int, seed: int) -> PosedScene:
 
 
 def draw_in_motion(rng: np.random.Generator, n: int) -> list[ShotScene]:
-    """The humanoid in motion: n bullets at four poses, each any time of any motion.
+    """The humanoid in motion: n bullets at four poses, each at a random time of a random motion.
 
-    Depth: signed metres of the grazes; nan for the others. A bullet's intention concerns its target alone.
+    Depth: signed metres for grazes; nan for the others. A bullet's intent concerns only its target.
     """
     scenes = []
     with Humanoid() as humanoid:

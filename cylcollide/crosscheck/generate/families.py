@@ -1,8 +1,8 @@
 """Families of segments, each of which provokes one kind of error: fifteen at single limbs, and one at the humanoid.
 
-Families that any engine can be asked are in `one_limb`. Those for PyBullet alone are here: its ways to build a body,
-collision margins, and the limits of a batch. Depth: of bodies built in several ways that of the grazes, nan for the
-aimed two thirds; of calls none is intended.
+Families for any engine are in `one_limb`. Those only for PyBullet are here: its ways to build a body, collision
+margins, and the limits of a batch. Depth: for bodies built in several ways that of the grazes, nan for the aimed two
+thirds; for calls none is intended.
 
 A chunk is determined by (family, seed, number) and the count of its segments, through ``numpy.random.SeedSequence``.
 Every chunk of a family about single limbs holds twelve bodies: six sizes from 1 mm to 100 m, in a random and in an
@@ -23,14 +23,14 @@ from cylcollide.crosscheck.generate.shots import SIZES, ShotScene, Target, joine
 from cylcollide.engines.bullet import CONSTRUCTIONS
 
 MARGINS = (0.0, 1e-9, 1e-6, 1e-4, 1e-3, 5e-3, 1e-2, 0.04, 0.05, 0.06, 0.1)
-"""Metres."""
+"""Collision margins, metres."""
 
 CALLS = ((16_384, True), (16_383, False), (16_384, False), (16_385, False))
-"""Rays in a call, the most telling first, and whether they are given as lists: one is lost, none, all, and all."""
+"""Rays in a call, the most revealing first, and whether they are lists: PyBullet loses one, none, all, and all."""
 
 ONE_CALL = 16_384
 LEAST = ONE_CALL // 2
-"""The smallest share of a run that gets a call: calls have a fixed size."""
+"""Smallest number of segments for which a call is made: calls have a fixed size."""
 
 
 def margin_sweep(rng: np.random.Generator, body: Target, n: int) -> list[ShotScene]:
@@ -44,14 +44,14 @@ def construction(rng: np.random.Generator, body: Target, n: int) -> list[ShotSce
 
 
 def stale_boxes(rng: np.random.Generator, body: Target, n: int) -> list[ShotScene]:
-    """Stale boxes: moved into place, or given another margin, and asked at once, without a step between."""
+    """Stale boxes: bodies moved into place, or given another margin, and cast at once, without a step between."""
     margin = 0.1 * body.radius
     moved, thicker = Setup(moved=10 * body.size, stale=True), Setup(margin=margin, stale=True)
     return _built(rng, body, n, [moved, thicker, replace(thicker, construction="urdf")])
 
 
 def _built(rng: np.random.Generator, body: Target, n: int, setups: Sequence[Setup]) -> list[ShotScene]:
-    """Draw n segments at one body, shared by the setups: two thirds aimed and one of grazes."""
+    """Draw n segments at one body, divided among the setups: two thirds aimed and one third grazes."""
     each = max(2, n // len(setups))
     return [
         body.scene(joined([aimed(rng, body, each - each // 3), grazes(rng, body, each // 3)]), setup)
@@ -60,7 +60,7 @@ def _built(rng: np.random.Generator, body: Target, n: int, setups: Sequence[Setu
 
 
 def batch_limits(rng: np.random.Generator, body: Target, n: int) -> list[ShotScene]:
-    """Batch limits: the calls of ``rayTestBatch`` that come nearest to n segments, one at least."""
+    """Batch limits: the calls of ``rayTestBatch`` whose total is nearest to n segments, at least one."""
     return [
         replace(body.scene(aimed(rng, body, count)), whole_batch=True, as_lists=as_lists)
         for count, as_lists in CALLS[: max(1, (n + LEAST) // ONE_CALL)]
@@ -68,12 +68,12 @@ def batch_limits(rng: np.random.Generator, body: Target, n: int) -> list[ShotSce
 
 
 def fitting(share: int) -> int:
-    """Segments of so many calls as come nearest to a share; 0 if it is less than half a call."""
+    """Number of segments in the calls whose total is nearest to a share; 0 if that is less than half a call."""
     return sum(count for count, _ in CALLS[: (share + LEAST) // ONE_CALL])
 
 
 Draw = Callable[[np.random.Generator, Target, int], list[ShotScene]]
-"""Draws about so many segments at one body."""
+"""Draws about the given number of segments at one body."""
 
 OF_ANY_ENGINE: dict[str, Draw] = {
     "generic": one_limb.generic,
@@ -94,7 +94,7 @@ OF_PYBULLET_ONLY: dict[str, Draw] = {
     "batch-limits": batch_limits,
     "stale-boxes": stale_boxes,
 }
-"""Families that use settings which only PyBullet has."""
+"""Families with settings that only PyBullet has."""
 
 ABOUT_ONE_BODY = OF_ANY_ENGINE | OF_PYBULLET_ONLY
 
@@ -102,25 +102,25 @@ FAMILIES = (*ABOUT_ONE_BODY, "humanoid")
 """All families, in the order of reports."""
 
 WHOLE_BATCHES = frozenset({"batch-limits"})
-"""Families of calls that cannot be made smaller: one chunk of so many as fit, see :func:`fitting`."""
+"""Families of calls of a fixed size: one chunk with as many as fit, see :func:`fitting`."""
 
 
 @dataclass(frozen=True, order=True)
 class ChunkKey:
-    """What determines a chunk: equal keys and counts draw equal segments."""
+    """The key of a chunk: equal keys and counts draw equal segments."""
 
     family: str
     seed: int
     number: int
 
     def generator(self) -> np.random.Generator:
-        """The source of all chance in this chunk."""
+        """The random generator of this chunk."""
         name = zlib.crc32(self.family.encode())
         return np.random.Generator(np.random.PCG64(np.random.SeedSequence([self.seed, name, self.number])))
 
 
 def draw_chunk(key: ChunkKey, n: int) -> list[ShotScene]:
-    """Draw a chunk of about ``n`` segments, a few more or less by whole bodies and calls; ValueError if unknown."""
+    """Draw a chunk of about ``n`` segments, up to whole bodies and calls; ValueError for an unknown family."""
     if key.family not in FAMILIES:
         raise ValueError(f"expected a family out of {', '.join(FAMILIES)}, got {key.family!r}")
     rng = key.generator()

@@ -1,6 +1,6 @@
 """Families of segments at one limb: aimed, past its side, rim or corner, along it, begun or ended at its surface.
 
-Two are wider: `elbow` has two limbs that share a joint, `extremes` has limbs far away and segments of any length.
+Two have more: `elbow` has two limbs that share a joint, `extremes` has limbs far away and segments of any length.
 """
 
 from dataclasses import replace
@@ -37,7 +37,7 @@ def generic(rng: np.random.Generator, body: Target, n: int) -> list[ShotScene]:
 def aimed(rng: np.random.Generator, body: Target, n: int, widest: float = 1.3, longest: float = 1.2) -> FiredSegments:
     """Draw segments through points up to ``widest`` radii from the axis and ``longest`` half lengths from the centre.
 
-    Points inside (no share above 0.999) make hits by intention; of the others both may come.
+    Points inside (both shares below 0.999) are intended hits; the others may be either.
     """
     share, distance = longest * rng.uniform(-1, 1, n), widest * np.sqrt(rng.random(n))
     point = body.at(body.half * share, body.radius * distance, angles(rng, n))
@@ -50,9 +50,9 @@ BEND = np.pi / 3
 
 
 def elbow(rng: np.random.Generator, body: Target, n: int) -> list[ShotScene]:
-    """Elbow: two equal limbs that share an end and enclose 60°, shot at near the joint.
+    """Elbow: at points near the joint of two equal limbs that share an end and enclose 60°.
 
-    Depth: none intended; which limb is first is left to the exact answer.
+    Depth: none intended; the exact answer determines which limb is first.
     """
     joint = body.centre + body.half * body.axis
     other = joint + 2 * body.half * (np.sin(BEND) * body.across - np.cos(BEND) * body.axis)
@@ -72,7 +72,7 @@ def extremes(rng: np.random.Generator, body: Target, n: int) -> list[ShotScene]:
     away = body.centre + 10.0 ** rng.uniform(3, 7) * unit(rng.normal(size=3))
     far = replace(body, centre=away, aligned=False)
     near = body.scene(joined([_points(rng, body, n // 3), _long(rng, body, n - 2 * (n // 3))]))
-    # Aim only at a body that is much larger than the rounding of its coordinates.
+    # Intend hits only if the body is much larger than the rounding of its coordinates.
     if far.radius > 1e4 * float(np.spacing(np.abs(away).max())):
         return [near, far.scene(aimed(rng, far, n // 3, widest=0.9, longest=0.9))]
     return [near, far.scene(replace(aimed(rng, far, n // 3), intent=np.full(n // 3, Intent.EITHER, dtype=np.int8)))]
@@ -88,7 +88,7 @@ def _long(rng: np.random.Generator, body: Target, n: int) -> FiredSegments:
     heading = directions(rng, n)
     point = body.at(body.half * rng.uniform(-0.9, 0.9, n), body.radius * rng.uniform(0, 0.9, n), angles(rng, n))
     before, behind = 10.0 ** rng.uniform(2, 7, n), 10.0 ** rng.uniform(2, 7, n)
-    # From 10⁷ m a start rounds by 10⁻⁹ m: far below a tenth of the smallest radius, 10⁻⁴ m. It must lie outside.
+    # A start at 10⁷ m is rounded by 10⁻⁹ m, far below a tenth of the smallest radius, 10⁻⁴ m. It must lie outside.
     before += 2 * body.size
     return shots(point - before[:, None] * heading, point + behind[:, None] * heading, Intent.HIT)
 
@@ -101,7 +101,7 @@ STEPS = 8
 def side_graze(rng: np.random.Generator, body: Target, n: int) -> list[ShotScene]:
     """Side graze: past the side at ± 10⁻ᵏ radii, k = 1 … 7, at least 30° off the axis' direction.
 
-    Depth: of the cut below the side, where it is deepest; negative the gap to the side, where it is narrowest.
+    Depth: largest depth of the cut below the side; negative: the narrowest gap to the side.
     """
     return [body.scene(grazes(rng, body, n))]
 
@@ -117,7 +117,7 @@ def grazes(rng: np.random.Generator, body: Target, n: int) -> FiredSegments:
 def rim(rng: np.random.Generator, body: Target, n: int) -> list[ShotScene]:
     """Rim: through a point of a cap's plane, ± 10⁻ᵏ radii inside the rim, down through the cap and out of the side.
 
-    Depth: of that point inside the rim, within the cap's plane; the cut is shallower, the gap narrower than that.
+    Depth: distance of that point from the rim in the cap's plane; the cut is shallower, the gap narrower than that.
     """
     depth = body.radius * signed_shares(rng, n)
     cap, angle = signs(rng, n), angles(rng, n)
@@ -128,7 +128,7 @@ def rim(rng: np.random.Generator, body: Target, n: int) -> list[ShotScene]:
 def corner_cut(rng: np.random.Generator, body: Target, n: int) -> list[ShotScene]:
     """Corner cut: in a plane through the axis, at 45° across the corner of cap and side, ± 10⁻ᵏ radii from the rim.
 
-    Depth: distance of the line from the rim, into the limb. Both faces must move by 1/√2 of it to touch the line.
+    Depth: distance of the line from the rim, into the limb. Both faces must move by 1/√2 of that to touch the line.
     """
     depth = body.radius * signed_shares(rng, n)
     cap, angle = signs(rng, n), angles(rng, n)
@@ -141,8 +141,7 @@ def corner_cut(rng: np.random.Generator, body: Target, n: int) -> list[ShotScene
 def axis_parallel(rng: np.random.Generator, body: Target, n: int) -> list[ShotScene]:
     """Axis-parallel: along the whole limb, ± 10⁻ᵏ radii inside or outside its side.
 
-    Depth: of the line below the side; negative the gap. Along a random axis the direction is parallel up to its
-    rounding.
+    Depth: of the line below the side; negative: the gap. For a random axis the direction is parallel up to rounding.
     """
     depth = body.radius * signed_shares(rng, n)
     point = body.at(body.half * rng.uniform(-1, 1, n), body.radius - depth, angles(rng, n))
@@ -150,20 +149,20 @@ def axis_parallel(rng: np.random.Generator, body: Target, n: int) -> list[ShotSc
 
 
 def same_line(rng: np.random.Generator, body: Target, n: int) -> list[ShotScene]:
-    """Same line: near-tangent lines, each begun at eight places, and flown along in eight steps as a game does.
+    """Same line: near-tangent lines, each from eight starts, and in eight successive steps like a game's bullet.
 
-    Depth: of the line below the side, up to 1.5 mm or half the radius either way; nan for a step of a flight. As many
-    lines as n allows.
+    Depth: of the line below the side, within ± 1.5 mm or half the radius; nan for a step of a flight. The number of
+    lines follows from n.
     """
     lines = max(1, n // (STARTS + STEPS))
     depth = min(0.0015, 0.5 * body.radius) * rng.uniform(-1, 1, lines)
     angle, slope = angles(rng, lines), rng.uniform(np.pi / 6, 5 * np.pi / 6, lines)
     point = body.at(body.half * rng.uniform(-0.5, 0.5, lines), body.radius - depth, angle)
     heading, reach = body.slanted(angle, slope), 3 * body.size
-    # Starts stay 2 mm and 1.1 sizes in front of the closest approach, outside the ball around the body.
+    # Starts are at least 2 mm and 1.1 sizes before the closest approach, outside the ball around the body.
     before = 0.002 + body.size * 2.2 * 10.0 ** rng.uniform(0, 1, (STARTS, lines))
     whole = [shots(point - step[:, None] * heading, point + reach * heading, by_sign(depth), depth) for step in before]
-    # One flight along each line, which begins anywhere within the length of a step.
+    # One flight along each line, with a random offset of up to one step.
     stride = 2 * reach / STEPS
     offset = -reach - stride * rng.random(lines)
     stops = [point + (offset + stride * step)[:, None] * heading for step in range(STEPS + 1)]
@@ -177,7 +176,7 @@ SKIN = 0.001
 def near_start(rng: np.random.Generator, body: Target, n: int) -> list[ShotScene]:
     """Near-surface start: 0.5, 0.9, 1.1 or 2 mm outside the side, then inward, inward but too short, tangent, outward.
 
-    Depth: negative, the gap between segment and limb; nan for those that go in. A quarter of n each.
+    Depth: negative, the gap between segment and limb; nan for inward segments. A quarter of n each.
     """
     parts = []
     for kind in range(4):
@@ -190,7 +189,7 @@ def near_start(rng: np.random.Generator, body: Target, n: int) -> list[ShotScene
             down = start - (0.002 + 0.5 * body.radius) * outward
             parts.append(shots(start, down + (0.3 * body.radius * rng.random(count))[:, None] * along, Intent.HIT))
         elif kind == 1:
-            # Move sideways by less than the limb extends. At least half the gap is left, since the surface curves away.
+            # Move sideways by less than the limb extends. At least half the gap remains, since the surface curves away.
             end = start - (0.5 * gap)[:, None] * outward + (0.3 * body.half * rng.random(count))[:, None] * along
             parts.append(shots(start, end, Intent.MISS, -_gap(body, start, end)))
         else:
@@ -228,15 +227,15 @@ def inside_start(rng: np.random.Generator, body: Target, n: int) -> list[ShotSce
 
 
 def segment_ends(rng: np.random.Generator, body: Target, n: int) -> list[ShotScene]:
-    """Segment ends: shot at the side or a cap, ended d past its surface or d short of it, d = 10⁻¹ … 10⁻⁸ m or 0.
+    """Segment ends: at the side or a cap, ended d past its surface or d short of it, d = 10⁻¹ … 10⁻⁸ m or 0.
 
-    Depth: of the end below the nearest face, negative outside; at most half the radius. Only aligned bodies, whose side
-    and caps have exact coordinates, get a depth of 0: there the end touches.
+    Depth: of the end below the nearest face, negative outside; at most half the radius. Only for aligned bodies, whose
+    side and caps have exact coordinates, is it also 0: there the end touches.
     """
     steps = [step for step in 10.0 ** -np.arange(1.0, 9.0) if step < 0.5 * body.radius]
     depth = signs(rng, n) * rng.choice([*steps, 0.0] if body.aligned else steps, n)
     touching = depth == 0.0
-    # An end that touches is on one of the four lines of the side whose coordinates are exact.
+    # A touching end is on one of the four lines of the side whose coordinates are exact.
     angle = np.where(touching, np.pi / 2 * rng.integers(4, size=n), angles(rng, n))
     radial = where(touching, np.round(body.radial(angle)), body.radial(angle))
     cap = signs(rng, n)[:, None] * body.axis
@@ -246,7 +245,7 @@ def segment_ends(rng: np.random.Generator, body: Target, n: int) -> list[ShotSce
     on_side = on_axis + (body.radius - depth)[:, None] * radial
     within = body.centre + (0.4 * body.radius * rng.random(n))[:, None] * radial
     end = where(on_cap, within + (body.half - depth)[:, None] * cap, on_side)
-    # Any direction, at least 30° to the face that is met.
+    # Any direction, at least 30° to the face that is hit.
     aside = directions(rng, n)
     aside -= np.einsum("ni,ni->n", aside, outward)[:, None] * outward
     aside /= np.linalg.norm(aside, axis=1)[:, None]

@@ -1,4 +1,4 @@
-"""Points near limbs of one shape: anywhere around it, just beside its surface, and beside its rims or edges."""
+"""Points near limbs of one shape: anywhere around them, just beside the surface, and beside rims or edges."""
 
 from typing import Any
 
@@ -11,17 +11,17 @@ from cylcollide.limbs.limbs import Limbs
 
 SHAPES = (Shape.SPHERE, Shape.CAPSULE, Shape.CYLINDER, Shape.BOX, Shape.ELLIPSOID)
 ACROSS, APART = 5, 2.5
-"""Limbs stand in a cube, so many along each side, and so many metres apart: no point is nearer to another one."""
+"""Number of limbs along each side of a cube, and their spacing in metres: no point is nearer to another limb."""
 RADIUS, HALF_LENGTH = (0.015, 0.2), (0.02, 0.3)
-"""Metres."""
+"""Least and largest sizes, metres."""
 NEAR, FAR = 1e-8, 0.1
-"""Metres beside a surface or an edge."""
+"""Least and largest distance from a surface or an edge, metres."""
 
 
 def draw_points(shape: Shape, n: int, seed: int) -> tuple[Limbs, Float64Array, Int32Array]:
     """Draw limbs of a shape, n points (n, 3) about them, and the limb of each (n,).
 
-    A third of the points each lie around a limb, beside its surface, and beside its rims or edges.
+    A third of the points lie around limbs, a third beside surfaces, and a third beside rims or edges.
     """
     rng = np.random.default_rng([seed, int(shape)])
     limbs = _limbs(shape, rng)
@@ -58,7 +58,7 @@ def _limbs(shape: Shape, rng: np.random.Generator) -> Limbs:
 
 
 def _edges(limbs: Limbs, otherwise: Float64Array, rng: np.random.Generator) -> Float64Array:
-    """A place on a rim of each cylinder or an edge of each box; of shapes without such those given."""
+    """A place on a rim of each cylinder or an edge of each box; `otherwise` for shapes without rims and edges."""
     n, shape = len(limbs), Shape(int(limbs.kind[0]))
     if shape == Shape.BOX:
         share = rng.choice([-1.0, 1.0], (n, 3))
@@ -75,7 +75,7 @@ def _edges(limbs: Limbs, otherwise: Float64Array, rng: np.random.Generator) -> F
 def rounded(limbs: Limbs, points: Float64Array, margin: Float64Array) -> Float64Array:
     """Signed distances of points (n, 3) from cylinders or boxes (n,) whose edges are rounded by margins (n,).
 
-    Each is shrunk by its margin, and swept by a ball of that radius.
+    Each solid is shrunk by its margin, and swept by a ball of that radius.
     """
     if limbs.kind[0] == Shape.BOX:
         turn = of_matrices(np.swapaxes(limbs.box_axes, 1, 2))

@@ -1,4 +1,4 @@
-"""Segments with their intended verdicts, the limb they are fired at, and random draws that families share.
+"""Segments with their intended verdicts and target limbs, and random draws that families share.
 
 All lengths are metres. A scene is one world of one to fifteen limbs; a chunk of a family is a few scenes.
 """
@@ -14,7 +14,7 @@ from cylcollide.crosscheck.engine import DEFAULT, Setup
 
 
 class Intent(IntEnum):
-    """The verdict that a segment is meant to have about its target."""
+    """The intended verdict of a segment about its target."""
 
     MISS = 0
     HIT = 1
@@ -23,7 +23,7 @@ class Intent(IntEnum):
 
 @dataclass(frozen=True)
 class FiredSegments:
-    """Segments and their intentions, length n."""
+    """n segments and their intents."""
 
     start: Float64Array  # (n, 3)
     end: Float64Array
@@ -31,9 +31,9 @@ class FiredSegments:
     depth: Float64Array
     """Intended depth in the target (> 0) or distance from it (< 0); nan if none is intended.
 
-    The docstring of the family says how it is measured.
+    The docstring of the family defines its measure.
     """
-    target: Int32Array  # limb the segment is about
+    target: Int32Array  # index of the target limb
 
 
 @dataclass(frozen=True)
@@ -47,13 +47,13 @@ class ShotScene:
     setup: Setup = DEFAULT
     whole_batch: bool = False  # one call of the engine, whatever its limit; for PyBullet only
     as_lists: bool = False  # in that call, lists of tuples instead of arrays
-    was: tuple[Float64Array, Float64Array] | None = None  # p1, p2 that an engine is built with, to be moved from there
+    was: tuple[Float64Array, Float64Array] | None = None  # p1, p2 at the engine's build, before a move
 
 
 def shots(
     start: Float64Array, end: Float64Array, intent: Intent | Int8Array, depth: Float64Array | float = np.nan
 ) -> FiredSegments:
-    """Return segments at the first limb with their intentions; one number holds for all."""
+    """Return segments at the first limb with their intents; one number stands for all."""
     n = len(start)
     intents = np.broadcast_to(np.asarray(intent, dtype=np.int8), n).copy()
     depths = np.broadcast_to(np.asarray(depth, dtype=np.float64), n).copy()
@@ -91,14 +91,14 @@ class LimbFrame:
         return np.cos(angle)[:, None] * self.across + np.sin(angle)[:, None] * self.athwart
 
     def slanted(self, angle: Float64Array, slope: Float64Array) -> Float64Array:
-        """Unit directions along the side, where it is at an angle about the axis: ``slope`` off the axis, (n, 3)."""
+        """Unit directions along the side, at ``angle`` about the axis and ``slope`` off the axis, (n, 3)."""
         return np.cos(slope)[:, None] * self.axis + np.sin(slope)[:, None] * self.radial(angle + np.pi / 2)
 
     def across_rim(self, rng: np.random.Generator, cap: Float64Array, angle: Float64Array) -> Float64Array:
-        """Draw unit directions down through a cap, 1 or -1, and out through the side, some way along the rim, (n, 3).
+        """Draw unit directions down through a cap, 1 or -1, and out through the side, partly along the rim, (n, 3).
 
-        A line that passes outside the rim leaves the infinite cylinder before it comes below the cap's plane, whatever
-        its slopes: it cannot meet the limb.
+        A line that passes outside the rim leaves the infinite cylinder before it is below the cap's plane, for any
+        slopes: it cannot hit the limb.
         """
         n = len(angle)
         fall, swerve = rng.uniform(np.pi / 9, 7 * np.pi / 18, n), rng.uniform(-1.0, 1.0, n)
@@ -140,7 +140,7 @@ class Target(LimbFrame):
         return float(np.hypot(self.radius, self.half))
 
     def scene(self, fired: FiredSegments, setup: Setup = DEFAULT) -> ShotScene:
-        """A world of this body alone."""
+        """A world with only this body."""
         reach = self.half * self.axis
         p1, p2 = (self.centre - reach)[None], (self.centre + reach)[None]
         return ShotScene(p1, p2, np.array([self.radius]), fired, setup)
@@ -152,9 +152,9 @@ class Target(LimbFrame):
     def past(
         self, rng: np.random.Generator, through: Float64Array, heading: Float64Array
     ) -> tuple[Float64Array, Float64Array]:
-        """Segments along unit ``heading`` through points, begun and ended clear of the body: start and end, (n, 3)."""
+        """Segments along unit ``heading`` through points, with ends clear of the body: start and end, (n, 3)."""
         middle = np.einsum("ni,ni->n", self.centre - through, heading)
-        # In front 2 mm and 0.1 to 10 sizes clear of the ball around the body, behind it 1 to 2 sizes.
+        # The start is 2 mm and 0.1 to 10 sizes clear of the ball around the body, the end 1 to 2 sizes.
         before = middle - self.size * (1 + 10.0 ** rng.uniform(-1, 1, len(through))) - 0.002
         behind = middle + self.size * rng.uniform(2, 3, len(through))
         return through + before[:, None] * heading, through + behind[:, None] * heading
@@ -168,7 +168,7 @@ class Target(LimbFrame):
 
 
 def unit(vector: Float64Array) -> Float64Array:
-    """Vectors (..., 3) at length 1."""
+    """Vectors (..., 3) scaled to length 1."""
     return np.asarray(vector / np.linalg.norm(vector, axis=-1, keepdims=True))
 
 
@@ -178,27 +178,27 @@ def across(axis: Float64Array) -> Float64Array:
 
 
 def directions(rng: np.random.Generator, n: int) -> Float64Array:
-    """Any direction, evenly on the sphere, (n, 3)."""
+    """Random unit directions, uniform on the sphere, (n, 3)."""
     return unit(rng.normal(size=(n, 3)))
 
 
 def angles(rng: np.random.Generator, n: int) -> Float64Array:
-    """Any angle about an axis, (n,)."""
+    """Random angles about an axis, (n,)."""
     return rng.uniform(0, 2 * np.pi, n)
 
 
 def either_way(rng: np.random.Generator, heading: Float64Array) -> Float64Array:
-    """Turn half of the headings round."""
+    """Reverse a random half of the headings."""
     return signs(rng, len(heading))[:, None] * heading
 
 
 def signs(rng: np.random.Generator, n: int) -> Float64Array:
-    """Return 1 or -1, (n,)."""
+    """Random numbers 1 or -1, (n,)."""
     return np.where(rng.random(n) < 0.5, 1.0, -1.0)
 
 
 def signed_shares(rng: np.random.Generator, n: int) -> Float64Array:
-    """Return ± 10⁻ᵏ with k out of DECADES, (n,)."""
+    """Random numbers ± 10⁻ᵏ with k from DECADES, (n,)."""
     return signs(rng, n) * 10.0 ** -rng.choice(DECADES, n).astype(np.float64)
 
 

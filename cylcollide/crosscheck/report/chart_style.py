@@ -1,4 +1,4 @@
-"""What all figures and templates share: colours, axes and traces, figures as JSON, templates as text."""
+"""Common parts of figures and templates: colours, axes and traces, figures as JSON, templates as text."""
 
 from collections.abc import Callable, Sequence
 from typing import Any
@@ -23,7 +23,7 @@ COLORS = {
     "true": "#3aa655",
     "neutral": "#7f8ea3",
 }
-"""One colour a meaning, readable on white and on near black; ``true`` is the right answer."""
+"""One colour per meaning, readable on white and on near black; ``true`` is the right answer."""
 
 MOST_POINTS = 5_000
 
@@ -34,7 +34,7 @@ def chart(x: JsonObject, y: JsonObject, **layout: Any) -> go.Figure:
 
 
 def logarithmic(title: str, ticks: dict[int, str]) -> JsonObject:
-    """An axis with words at powers of ten."""
+    """A logarithmic axis with words at powers of ten."""
     return {"title": title, "type": "log", "tickvals": [10.0**n for n in ticks], "ticktext": list(ticks.values())}
 
 
@@ -50,12 +50,12 @@ def shares(rows: Sequence[JsonObject], part: str, whole: str) -> JsonObject:
 
 
 def share_words(part: str = "", axis: str = "y") -> str:
-    """A count, what it is a share of, and the share, as Plotly shows them."""
+    """A count, the whole, and the share, as a Plotly hover template."""
     return f"%{{customdata[0]:,}}{part} of %{{customdata[1]:,}} (%{{{axis}:.3g}} %)"
 
 
 def add_line(figure: go.Figure, name: str, x: Any, y: Any, color: str, hover: str, **options: Any) -> None:
-    """A line with a mark at each point; ``ink`` is coloured by the page."""
+    """Add a line with a mark at each point; the page colours ``ink``."""
     look: JsonObject = {"line": {"width": 2}, "meta": "ink"}
     if color != "ink":
         look = {"line": {"width": 2, "color": COLORS[color]}, "marker": {"size": 8, "color": COLORS[color]}}
@@ -64,13 +64,13 @@ def add_line(figure: go.Figure, name: str, x: Any, y: Any, color: str, hover: st
 
 
 def add_dots(figure: go.Figure, name: str, x: Any, y: Any, color: str, hover: str, **look: Any) -> None:
-    """Dots in a colour."""
+    """Add dots in a colour."""
     marker = {"color": COLORS[color], **look}
     figure.add_scatter(name=name, x=x, y=y, mode="markers", marker=marker, hovertemplate=f"{hover}<extra></extra>")
 
 
 def thin_out(values: Float64Array, most: int = MOST_POINTS) -> Int64Array:
-    """Rows of at most ``most`` values, evenly spaced by rank, so that the extremes and the spread are kept."""
+    """Rows of at most ``most`` values, evenly spaced by rank, to keep the extremes and the spread."""
     order = np.argsort(values, kind="stable").astype(np.int64)
     if len(order) <= most:
         return order
@@ -85,7 +85,7 @@ def bare(figure: go.Figure) -> JsonObject:
 
 
 def as_json(thing: JsonObject) -> Markup:
-    """JSON that may stand inside a script element: no ``<`` in it, and nan as null."""
+    """JSON for a script element: without ``<``, and with null for nan."""
     return Markup(to_json_plotly(thing).replace("<", "\\u003c"))
 
 

@@ -1,4 +1,4 @@
-"""Which cases a page shows, and each of them in coordinates that can be drawn."""
+"""The choice of cases for a page, and each case in coordinates for drawing."""
 
 import math
 from collections.abc import Sequence
@@ -18,14 +18,14 @@ from cylcollide.crosscheck.run.chunk import WORST_KINDS
 from cylcollide.engines.rounded_cylinder import Rounded
 
 HUMAN = (0.01, 1.0)
-"""Radii in metres of limbs that a reader can picture: where there are any, cases about them are shown."""
+"""Radii in metres of limbs of human size: cases with such limbs are preferred."""
 
 OF_SETUPS = frozenset({Cause.SHAPE, Cause.NO_CORE_DISTANCE, Cause.BROAD_PHASE, Cause.API_LIMIT})
-"""Causes that depend on the construction: limbs that were not built by default show them best."""
+"""Causes that depend on the construction: limbs with other than the default setup show them best."""
 
 
 def shown_cases(cases: Sequence[Case], cause: Cause) -> list[Case]:
-    """The most telling case of every kind that a cause has; kinds that show it best come first, losses last."""
+    """The clearest case of every kind of a cause; kinds that show it best come first, losses last."""
     first = [Kind[name] for name in CAUSES[cause].get("shows", ())]
     kinds = sorted(
         Kind, key=lambda kind: (kind == Kind.LOST, kind not in first, first.index(kind) if kind in first else 0)
@@ -35,7 +35,7 @@ def shown_cases(cases: Sequence[Case], cause: Cause) -> list[Case]:
 
 
 def _telling(case: Case) -> tuple[Any, ...]:
-    """The order among cases of one kind: limbs as large as those of people, built by default, the greatest amount."""
+    """Sort key of cases of one kind: limbs of human size, the default setup, and the largest amount come first."""
     pictured = HUMAN[0] <= case.radius[case.limb] <= HUMAN[1]
     usual = case.setup.is_default or case.cause_code in OF_SETUPS
     whole, size = case.start != case.end, abs(case.amount or 0.0)
@@ -43,22 +43,22 @@ def _telling(case: Case) -> tuple[Any, ...]:
 
 
 def worst_cases(cases: Sequence[Case], causes: Sequence[Cause] = (), most: int = 10) -> list[Case]:
-    """The cases that the page shows: causes take turns, in the order given, each with its case of every kind.
+    """The cases that the page shows: causes take turns, in the given order, each with its case of every kind.
 
     Without causes the kinds take turns, each with its worst cases: a gap of one millimetre and a distance error of one
-    millimetre cannot be weighed against each other.
+    millimetre are not comparable.
     """
     queues = [shown_cases(cases, cause) for cause in causes]
     if not causes:
         worst = sorted(cases, key=lambda case: (1.0 if case.amount is None else -abs(case.amount), case.place))
         queues = [[case for case in worst if case.kind_code == kind] for kind in WORST_KINDS]
     chosen = [case for turn in zip_longest(*queues) for case in turn if case is not None][:most]
-    # A lost answer shows little: it comes last.
+    # Lost answers come last, as they show little.
     return sorted(chosen, key=lambda case: case.kind_code == Kind.LOST)
 
 
 class Drawn:
-    """A case about the centre of its limb, metres, so that worlds far away lose no digits when drawn.
+    """A case relative to the centre of its limb, metres, so that worlds far away lose no digits in drawings.
 
     The limbs' ends are (m, 3), points of the segment (3,); ``calibrations`` are those of the run's summary.
     """
@@ -70,11 +70,11 @@ class Drawn:
         self.p1, self.p2, self.start, self.end = (
             x - centre for x in (p1, p2, np.array(case.start), np.array(case.end))
         )
-        # Of a segment of no length the direction is the limb's axis.
+        # The direction of a segment without length is the limb's axis.
         step = self.end - self.start if case.length else self.p2[limb] - self.p1[limb]
         self.direction: Float64Array = step / np.linalg.norm(step)
         known = self.calibration = _known(calibrations, case, 0.5 * math.dist(case.p1[limb], case.p2[limb]))
-        # One row: what the engine holds in the place of the limb, as measured; None if it was not measured.
+        # One row: the engine's solid in place of the limb, as measured; None if it was not measured.
         self.held = None if known is None else known.solid(self.p1[[limb]], self.p2[[limb]])
         least = self.true(limb).least_distance(self.start[None], self.end[None])
         # Where the segment is closest to, or deepest in, the true limb.
@@ -90,16 +90,16 @@ class Drawn:
         return np.array(getattr(self.case, f"normal_{side}") or (0.0, 0.0, 0.0))
 
     def true(self, limb: int) -> Rounded:
-        """One row: a limb as it is."""
+        """The true limb, as one row."""
         return Rounded.cylinders(self.p1[[limb]], self.p2[[limb]], np.array([self.case.radius[limb]]))
 
 
 def _known(calibrations: Sequence[JsonObject], case: Case, half: float) -> Calibration | None:
-    """The calibration of the limb's setup and size, which is there up to the rounding of its ends."""
+    """The calibration for the limb's setup and its size up to the rounding of its ends; None if there is none."""
     setup, size = asdict(calibrated_setup(case.setup)), [case.radius[case.limb], half]
     for known in calibrations:
         if known["setup"] == setup and np.allclose([known["radius"], known["half"]], size, rtol=1e-6):
-            # JSON has no infinity: no radius was seen from which limbs count as big.
+            # JSON has no infinity: None means that no radius was found from which limbs count as big.
             record: JsonObject = {name: math.inf if value is None else value for name, value in known.items()}
             return Calibration(**{name: value for name, value in record.items() if name != "setup"})
     return None

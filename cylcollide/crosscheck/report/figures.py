@@ -1,6 +1,6 @@
-"""The figures of a run; each is None where the run has no numbers for it. ``wording.toml`` has titles and captions.
+"""The figures of a run; each is None if the run has no numbers for it. ``wording.toml`` has titles and captions.
 
-A figure holds data, axes and one colour a meaning. The page sets fonts, lines and backgrounds for light and dark.
+A figure has data, axes and one colour per meaning. The page sets fonts, lines and backgrounds for light and dark.
 """
 
 import math
@@ -32,27 +32,27 @@ from cylcollide.crosscheck.run.run import FinishedRun
 from cylcollide.crosscheck.run.tally import ALL, GRAZES, Tally
 
 ARM = 0.05
-"""Metres: where limbs of several sizes were grazed, the figures show the size nearest to this radius."""
+"""Metres: if limbs of several sizes were grazed, the figures show the size nearest to this radius."""
 FLATTEST = np.pi / 6
-"""Least angle between a segment of the grazing family and the axis."""
+"""Smallest angle between a segment of the grazing family and the axis."""
 SPREAD = ("generic", "same-line", "elbow", "humanoid")
 """Families whose segments pass at any distance from the limb, not at powers of ten."""
 STRAIGHT = {"generic": "neutral", GRAZES: "phantom", "rim": "wrong limb"}
-"""Families whose shares of phantoms are drawn by size, with their colours: only the scale of the world differs."""
+"""Families whose shares of phantoms are drawn by limb size, with their colours: their worlds differ only in scale."""
 FEWEST_HITS = 20
-"""Values that a histogram needs at least."""
+"""Least number of values for a histogram."""
 NANOMETRE = 1e-9
-"""Metres: a smaller error is rounding of the engine's fraction, and is drawn at this level."""
+"""Metres: smaller errors are rounding of the engine's fraction, and are drawn at this level."""
 
 LENGTHS = {-9: "1 nm", -8: "", -7: "", -6: "1 µm", -5: "", -4: "0.1 mm", -3: "1 mm", -2: "1 cm", -1: "", 0: "1 m"}
 DEGREES = {-5: "10⁻⁵°", -4: "10⁻⁴°", -3: "0.001°", -2: "0.01°", -1: "0.1°", 0: "1°", 1: "10°", 2: "100°"}
 SHARES = {decade: power(decade) for decade in range(-17, 1)}
 BUILT = {"geom": "GEOM_<br>CYLINDER", "mjcf": "loadMJCF", "urdf": "loadURDF", "urdf-implicit": "loadURDF,<br>implicit"}
-"""Ways to build a limb, on an axis."""
+"""Axis labels of the constructions."""
 
 
 def facts(summary: JsonObject) -> dict[str, float]:
-    """What was measured on limbs built by default, in metres: the stop, the rim's radius, the radius of big limbs."""
+    """Measurements on limbs with the default setup, in metres: the stop, the rim's radius, the radius of big limbs."""
     default = [c for c in summary["calibrations"] if c["setup"] == asdict(DEFAULT)] or summary["calibrations"]
     big = [c["big_from"] for c in summary["calibrations"] if c["big_from"] is not None]
     most = {name: max((c[name] for c in default), default=math.nan) for name in ("stop", "rim")}
@@ -75,7 +75,7 @@ def caption_facts(result: FinishedRun) -> dict[str, str]:
 
 
 def _families(tally: Tally) -> Any:
-    """The family in the key of the chunk of every disagreement."""
+    """The family of every disagreement, from the key of its chunk."""
     return np.repeat([key.family for key in tally.chunks], [len(c.columns["kind"]) for c in tally.chunks.values()])
 
 
@@ -95,10 +95,10 @@ def _graze_depth(result: FinishedRun) -> Float64Array:
 
 
 def early_bound(radius: Float64Array | float, depth: Float64Array, stop: float) -> Float64Array:
-    """How early a segment at 30° to the axis can be stopped by a shell of thickness ``stop``; metres.
+    """Largest early error of a segment at 30° to the axis by a shell of thickness ``stop``; metres.
 
-    Across the axis a line that passes at R - depth from it meets the shell √((R + stop)² - (R - depth)²) and the side
-    √(R² - (R - depth)²) before its middle; a segment at an angle goes farther by one over its sine.
+    Across the axis a line at distance R - depth from it hits the shell √((R + stop)² - (R - depth)²) and the side
+    √(R² - (R - depth)²) before its middle; for a segment at an angle both are divided by the sine.
     """
     passes = (radius - depth) ** 2
     across: Float64Array = np.sqrt((radius + stop) ** 2 - passes) - np.sqrt(radius**2 - passes)
@@ -106,17 +106,17 @@ def early_bound(radius: Float64Array | float, depth: Float64Array, stop: float) 
 
 
 def earlier_than_bound(result: FinishedRun) -> int:
-    """How many hits of the grazing family are earlier than the stop allows; limbs of all sizes."""
+    """Number of hits of the grazing family that are earlier than the stop allows; limbs of all sizes."""
     kind, cause, amount, depth = (result.tally.column(n, GRAZES) for n in ("kind", "cause", "amount", "depth"))
     radius = result.tally.of_scene("radius", GRAZES)
     early = (kind == Kind.EARLY) & (cause == Cause.TERMINATION) & (depth > 0)
     allowed = early_bound(radius[early], depth[early], facts(result.summary)["stop"])
-    # The depth is that of the construction, right to the rounding of its coordinates.
+    # The depth is that of the construction, accurate to the rounding of its coordinates.
     return int(np.sum(-amount[early] > allowed * (1 + 1e-6)))
 
 
 def _gaps(result: FinishedRun) -> Float64Array:
-    """Metres by which phantoms pass a limb that was built by default: of families with any gap, or of a character."""
+    """Gaps in metres between phantoms and limbs with the default setup, for the `SPREAD` families or a character."""
     tally = result.tally
     kind, amount = tally.column("kind"), tally.column("amount")
     shown = (kind == Kind.PHANTOM) & (amount > 0)
@@ -127,7 +127,7 @@ def _gaps(result: FinishedRun) -> Float64Array:
 
 
 def pooled(rows: Sequence[JsonObject], of: Callable[[JsonObject], Any]) -> dict[Any, JsonObject]:
-    """Sums of rows of ``setups`` by what ``of`` says about each, in its order; ``misses`` are the true ones."""
+    """Sums of rows of ``setups`` by the value of ``of``, in its order; ``misses`` are the true ones."""
     fields, sums = ("rays", "hits", "missed", "phantom"), {}
     for value in sorted({of(row) for row in rows}):
         mine = {field: sum(row[field] for row in rows if of(row) == value) for field in fields}
@@ -136,13 +136,13 @@ def pooled(rows: Sequence[JsonObject], of: Callable[[JsonObject], Any]) -> dict[
 
 
 def _by_setup(result: FinishedRun, family: str, field: str) -> dict[Any, JsonObject]:
-    """Sums of the rows of a family by a field of their setup, of limbs as large as those of people."""
+    """Sums of the rows of a family by a field of their setup, for limbs of human size."""
     rows = [row for row in result.summary["setups"] if row["family"] == family]
     return pooled([row for row in rows if HUMAN[0] <= row["radius"] <= HUMAN[1]], lambda row: row["setup"][field])
 
 
 def by_family(result: FinishedRun) -> go.Figure | None:
-    """Share of each family's segments with a wrong verdict or no answer, stacked by kind; counts stand in the bars."""
+    """Share of each family's segments with a wrong verdict or no answer, stacked by kind; counts are in the bars."""
     every, things = result.summary["families"], f"{result.plan.thing}s"
     rows = [row for row in reversed(every if len(every) > 2 else every[:1]) if row["rays"] > 0]
     kinds = [kind for kind in COUNTED if every[-1][kind.field]]
@@ -162,7 +162,7 @@ def by_family(result: FinishedRun) -> go.Figure | None:
 
 
 def by_bound(result: FinishedRun) -> go.Figure | None:
-    """How near the disagreements of each cause come to its bound: median, 99th percentile and nearest."""
+    """Shares of the bound that the disagreements of each cause reach: median, 99th percentile and nearest."""
     cause, share = result.tally.column("cause"), np.maximum(result.tally.ratios, 0.0)
     some = np.isfinite(share)
     by_cause = {c.label: values for c in reversed(CAUSES) if ((values := share[some & (cause == c)]) > 0).any()}
@@ -179,7 +179,7 @@ def by_bound(result: FinishedRun) -> go.Figure | None:
 
 
 def distance_by_depth(result: FinishedRun) -> go.Figure | None:
-    """How early or late grazing hits are, against the depth of the cut, with the bound on early ones if it is known."""
+    """Distance errors of grazing hits against the depth of the cut, with the bound on early ones if it is known."""
     sides = {Kind.EARLY: "%{y:.3g} m early", Kind.LATE: "%{y:.3g} m late"}
     figure = _by_depth(result, sides, logarithmic("distance error", LENGTHS), 1.0)
     radius, stop = _arm(result), facts(result.summary)["stop"]
@@ -191,7 +191,7 @@ def distance_by_depth(result: FinishedRun) -> go.Figure | None:
 
 
 def normal_by_depth(result: FinishedRun) -> go.Figure | None:
-    """By how much the normals of grazing hits are off, against the depth of the cut."""
+    """Normal errors of grazing hits against the depth of the cut."""
     return _by_depth(result, {Kind.NORMAL: "%{y:.3g}° off"}, logarithmic("normal error", DEGREES), math.degrees(1.0))
 
 
@@ -206,7 +206,7 @@ def _by_depth(result: FinishedRun, sides: dict[Kind, str], axis: JsonObject, uni
     rows = hits[thin_out(size[hits])]
     for side, said in sides.items():
         some = rows[kind[rows] == side]
-        # Single precision is plenty for a pixel.
+        # Single precision suffices for pixels.
         x, y = depth[some].astype(np.float32), np.maximum(size[some], NANOMETRE * unit).astype(np.float32)
         if len(some):
             add_dots(figure, side.label, x, y, side.label, f"{said} at depth %{{x:.2e}}", size=4, opacity=0.55)
@@ -217,7 +217,7 @@ def _by_depth(result: FinishedRun, sides: dict[Kind, str], axis: JsonObject, uni
 
 
 def phantoms_by_gap(result: FinishedRun) -> go.Figure | None:
-    """How far from the limb phantom hits pass it, and where the walk stops."""
+    """Gaps between phantom hits and their limbs, with the stop."""
     figure, stop = _histogram(_gaps(result), "phantom", "gap between segment and limb"), facts(result.summary)["stop"]
     if figure is not None and stop > 0:
         figure.add_vline(x=math.log10(stop), line={"color": COLORS["early"], "width": 2, "dash": "dash"})
@@ -227,13 +227,13 @@ def phantoms_by_gap(result: FinishedRun) -> go.Figure | None:
 
 
 def early_hits(result: FinishedRun) -> go.Figure | None:
-    """How early the early hits are."""
+    """Distance errors of the early hits."""
     amount = result.tally.column("amount")
     return _histogram(-amount[(result.tally.column("kind") == Kind.EARLY) & (amount < 0)], "early", "reported early by")
 
 
 def _histogram(lengths: Float64Array, color: str, title: str) -> go.Figure | None:
-    """Histogram of metres by their logarithm; the first bar holds all below a nanometre."""
+    """Histogram of metres by their logarithm; the first bar includes all below a nanometre."""
     if len(lengths) < FEWEST_HITS:
         return None
     logs = np.log10(np.maximum(lengths, NANOMETRE))
@@ -249,7 +249,7 @@ def _histogram(lengths: Float64Array, color: str, title: str) -> go.Figure | Non
 
 
 def phantoms_by_scale(result: FinishedRun) -> go.Figure | None:
-    """Share of the true misses that are reported as hits, by the size of the limb and all that is around it."""
+    """Share of the true misses that are reported as hits, by the scale of the limb and its surroundings."""
     usual = [row for row in result.summary["setups"] if row["setup"] == asdict(DEFAULT)]
     every = {f: pooled([row for row in usual if row["family"] == f], lambda row: row["radius"]) for f in STRAIGHT}
     every = {family: sums for family, sums in every.items() if any(row["phantom"] for row in sums.values())}
@@ -263,7 +263,7 @@ def phantoms_by_scale(result: FinishedRun) -> go.Figure | None:
 
 
 def misses_by_margin(result: FinishedRun) -> go.Figure | None:
-    """Shares missed and phantom by collision margin, for limbs as large as those of people."""
+    """Shares missed and phantom by collision margin, for limbs of human size."""
     sums = _by_setup(result, "margin-sweep", "margin")
     labels = [length(margin) if margin else "0" for margin in sums]
     margins = {"title": "collision margin", "type": "category", "tickangle": -45, "dtick": 1}
@@ -275,7 +275,7 @@ def misses_by_margin(result: FinishedRun) -> go.Figure | None:
 
 
 def by_construction(result: FinishedRun) -> go.Figure | None:
-    """Shares missed and phantom by the way in which the limb was built, for limbs as large as those of people."""
+    """Shares missed and phantom by construction, for limbs of human size."""
     sums = _by_setup(result, "construction", "construction")
     figure = chart({"title": "built by", "tickangle": 0}, percent_axis("share"), barmode="group", bargap=0.35)
     for kind, whole in (("phantom", "misses"), ("missed", "hits")):
@@ -286,7 +286,7 @@ def by_construction(result: FinishedRun) -> go.Figure | None:
 
 
 def answers_by_call(result: FinishedRun) -> go.Figure | None:
-    """Answers that came to each call of a whole batch, beside the segments asked."""
+    """Number of answers to each call of a whole batch, beside the number of segments."""
     calls = result.summary["calls"]
     labels = [f"{call['asked']:,}<br>{'as lists' if call['as_lists'] else 'as arrays'}" for call in calls]
     beside = {"title": "segments", "tickformat": ",", "range": [0, max((1.15 * c["asked"] for c in calls), default=1)]}
@@ -311,4 +311,4 @@ FIGURES: dict[str, Callable[[FinishedRun], go.Figure | None]] = {
     "construction": by_construction,
     "calls": answers_by_call,
 }
-"""By the name in ``wording.toml``."""
+"""The functions of the figures, by the name in ``wording.toml``."""

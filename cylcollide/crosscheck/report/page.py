@@ -1,9 +1,9 @@
 """The page of a run: one HTML file that needs no network, no server and no other file.
 
-It shows the sections for which the run has data. Its sentences about the run stand in ``templates/page.html.j2``.
-Beside it are the worst cases as files and as scripts, which show the engine's wrong answer beside the right one with
-nothing but the engine and rational numbers. Bullet casts a ray at every body by itself, so a script holds only the
-limbs that matter: the true one and the engine's. Its bodies have the very numbers of :mod:`cylcollide.engines.bullet`.
+It shows the sections for which the run has data. Its sentences about the run are in ``templates/page.html.j2``. Beside
+it are the worst cases as files and as scripts, which show the engine's wrong answer and the right one with only the
+engine and rational numbers. Bullet tests a ray against each body independently, so a script has only the relevant
+limbs: the true one and the engine's. Its bodies have the same numbers as in :mod:`cylcollide.engines.bullet`.
 """
 
 import gzip
@@ -29,16 +29,16 @@ from cylcollide.engines.bullet import MJCF, URDF, bodies
 from cylcollide.process.files import write_text
 
 MOST_CUTS = 2
-"""Cases that are drawn with their cause."""
+"""Largest number of cases that are drawn with their cause."""
 
 
 def write_page(result: FinishedRun, folder: Path) -> Path:
     """Write ``folder/index.html``, and its worst cases as files and scripts, and return its path.
 
-    An engine but PyBullet has no scripts, and the page no links to them; the other files of a run are linked to.
+    For other engines than PyBullet there are no scripts, and no links to them; the other files of a run are linked.
     """
     folder.mkdir(parents=True, exist_ok=True)
-    if linked := result.plan.blamed["engine"] == BULLET:
+    if linked := result.plan.engine_fields["engine"] == BULLET:
         write_case_files(_worst(result), folder)
     path = folder / "index.html"
     write_text(path, page_html(result, linked=linked))
@@ -94,7 +94,7 @@ def _code(row: JsonObject) -> Cause:
 
 
 def _figures(result: FinishedRun) -> dict[str, JsonObject]:
-    """The figures that have something to plot, by name: title, caption and data."""
+    """The figures that have data, by name: title, caption and data."""
     said, drawn = caption_facts(result), {}
     for name, words in wording.TEXTS["figures"].items():
         figure = FIGURES[name](result)
@@ -105,14 +105,14 @@ def _figures(result: FinishedRun) -> dict[str, JsonObject]:
 
 
 def _cause(result: FinishedRun, row: JsonObject, figures: dict[str, JsonObject]) -> JsonObject:
-    """A cause with its words, its cases and the figures that stand with it, which are taken out of all."""
+    """A cause with its words, cases and figures, which are removed from ``figures``."""
     summary, cause = result.summary, _code(row)
     mine = [n for n in figures if cause.name in wording.TEXTS["figures"][n].get("causes", ())]
     cuts = [_cut(summary, cause, case) for case in shown_cases(result.tally.cases, cause)[:MOST_CUTS]]
     return row | {
         "name": cause.name.lower().replace("_", "-"),
         "text": wording.explained(cause, summary["engine"], facts(summary)),
-        # A margin beyond the limb's size is a length, whatever it does to the normal.
+        # A margin beyond the limb's size is a length, even for normals.
         "bound_kind": Kind.LATE.label if cause == Cause.API_LIMIT else row["nearest_to_bound"]["kind"],
         "cuts": cuts,
         "panels": [figures.pop(name) for name in mine],
@@ -131,13 +131,13 @@ def _cut(summary: JsonObject, cause: Cause, case: Case) -> JsonObject:
 
 
 NEIGHBOURS_MATTER = (Cause.BROAD_PHASE.label, Cause.API_LIMIT.label)
-"""Causes in which limbs that nobody names may take part: scripts hold them all."""
+"""Causes in which limbs of neither answer may take part: scripts include all limbs."""
 
 
 def write_case_files(cases: Sequence[Case], folder: Path) -> list[tuple[Path, Path]]:
     """Write ``folder/cases/01.json`` and ``folder/repro/01.py`` and on, and return the pair of each case.
 
-    Files of an earlier run go. The JSON file is what ``cylcollide replay`` takes; the script needs the engine alone.
+    Files of an earlier run are removed. ``cylcollide replay`` reads the JSON file; the script needs only the engine.
     ValueError for a case of an engine for which there is no script.
     """
     sources = [repro_source(case) for case in cases]
@@ -155,8 +155,8 @@ def write_case_files(cases: Sequence[Case], folder: Path) -> list[tuple[Path, Pa
 def repro_source(case: Case) -> str:
     """The text of one script; every coordinate is written so that it reads back as the same float64.
 
-    The segment is called a bullet if nobody has looked for its cause. ValueError if the engine is not PyBullet, or a
-    limb is spun, which no family does.
+    The segment is called a bullet if its cause was not sought. ValueError if the engine is not PyBullet, or a limb is
+    spun, which no family does.
     """
     setup = case.setup
     if case.engine != BULLET:
@@ -167,13 +167,13 @@ def repro_source(case: Case) -> str:
     changed = setup.margin is not None or bool(setup.moved)
     found = f"Cause: {case.cause}. Case {case.address}." if case.cause else f"Bullet {case.row} of seed {case.seed}."
     headline = f"{wording.headline(case)} {found}"
-    # What the engine's adapter writes into a file, as the inside of an f-string.
+    # The text that the engine's adapter writes into a file, as the inside of an f-string.
     xml = MJCF.format('type="cylinder" size="{radius!r} {0.5 * height!r}"')
     if setup.construction != "mjcf":
         xml = " ".join(URDF.format('<cylinder radius="{radius!r}" length="{height!r}"/>').split())
     call = {"rays": int(case.bound or 0), "arrays": case.measured == 0.0} if case.kind_code == Kind.LOST else None
     return template("repro.py.j2", escape=False).render(
-        # Text that may stand between triple quotes.
+        # Text that is valid between triple quotes.
         headline=headline.replace("\u00a0", " ").replace("\\", "/").replace('"', "'"),
         path="segment" if case.cause else "bullet",
         case=case,

@@ -1,8 +1,7 @@
-"""A case in pictures: cut open in the plane of its segment and of the surface it meets, and in three dimensions.
+"""A case in pictures: a section in the plane of its segment and the normal of the surface, and in three dimensions.
 
-In the plane of the cut the segment is the horizontal axis, and gaps of a micrometre are seen in their true shape.
-Solids are drawn by their signed distance, which is convex: every column of the picture meets one in an interval, found
-by halving.
+In the section the segment is the horizontal axis, and gaps of a micrometre have their true shape. Solids are drawn by
+their signed distance, which is convex: every column of the picture intersects one in an interval, found by bisection.
 """
 
 import colorsys
@@ -27,34 +26,34 @@ from cylcollide.limbs.limbs import Limbs
 from cylcollide.limbs.meshes import tessellate
 
 COLUMNS, MARGIN_COLUMNS = 180, 30
-"""Columns in the window and beyond each of its sides."""
+"""Number of columns in the window, and beyond each of its sides."""
 BEYOND = 4.0
 """Solids are drawn as far as this many half windows, for windows that are wider than high."""
-HALVINGS = 60
+BISECTIONS = 60
 TALL = 0.64
-"""Height of the window by its width."""
+"""Ratio of the window's height to its width."""
 
 ANSWERS = (("true", "true hit", "true", "circle"), ("engine", "reported hit", "early", "diamond"))
 """The sides of a case: name of the answer, its colour and symbol."""
 
 WHOLE_LIMB = (Cause.INSIDE_START, Cause.NO_CORE_DISTANCE, Cause.BROAD_PHASE, Cause.API_LIMIT)
-"""Causes that are seen on the whole limb, not on its surface."""
+"""Causes that are visible on the whole limb, not on its surface."""
 
 
 def cut(drawn: Drawn) -> go.Figure:
-    """Draw one case; the origin lies where the segment truly hits or, if it does not, is nearest to the limb."""
+    """Draw one case; the origin is the true hit or, without one, the point of the segment nearest to the limb."""
     path, out, origin = drawn.direction, outward(drawn), _origin(drawn)
     points = [drawn.hit(side) for side in ("true", "engine")]
     true, engine = (None if point is None else float((point - origin) @ path) for point in points)
-    # Of a missed hit and of a wrong limb the true hit may be far away.
+    # For a missed hit and a wrong limb, the true hit may be far away.
     seen = (engine, 0.0) if drawn.case.kind_code in VERDICTS else (true, engine, 0.0)
     places = [at for at in seen if at is not None]
     middle, half = 0.5 * (min(places) + max(places)), _half(drawn, max(places) - min(places))
-    # The unit in which the window is at least a few wide.
+    # The unit in which the window is at least a few units wide.
     size, name = next(((size, name) for size, name in UNITS if half >= 0.9 * size), UNITS[-1])
     plane = CutPlane(origin + middle * path, path, out, BEYOND * half)
     figure = go.Figure()
-    held = drawn.held if drawn.case.cause_code != Cause.API_LIMIT else None  # what is inside out has no such shape
+    held = drawn.held if drawn.case.cause_code != Cause.API_LIMIT else None  # an inside-out solid has no such shape
     if held is not None and drawn.calibration is not None and drawn.calibration.stop > 0:
         _add_region(figure, plane.region(held, drawn.calibration.stop), middle, size, "shell")
     for limb in dict.fromkeys((drawn.limb, max(drawn.case.limb_true, 0), max(drawn.case.limb_engine, 0))):
@@ -67,7 +66,7 @@ def cut(drawn: Drawn) -> go.Figure:
     _add_path(figure, ends, (middle - 0.8 * half) / size, (begin > window[0], finish < window[1]))
     for (side, text, color, symbol), at in zip(ANSWERS, (true, engine), strict=True):
         if at is not None:
-            # The point on the path, and the normal as far as it lies in the plane.
+            # The point on the path, and the component of the normal in the plane.
             along, aside = (0.4 * half * float(drawn.normal(side) @ axis) / size for axis in (path, out))
             marker = {"size": [11, 0], "symbol": symbol, "color": COLORS[color]}
             look = {"mode": "lines+markers", "line": {"width": 3, "color": COLORS[color]}, "marker": marker}
@@ -81,7 +80,7 @@ def cut(drawn: Drawn) -> go.Figure:
 
 @dataclass(frozen=True)
 class CutPlane:
-    """The plane of a picture, its middle in the middle of the window: all vectors (3,), metres."""
+    """The plane of a picture, centred on the window: all vectors (3,), metres."""
 
     middle: Float64Array
     path: Float64Array
@@ -89,7 +88,7 @@ class CutPlane:
     reach: float
 
     def region(self, solid: Rounded, level: float) -> Float64Array | None:
-        """Corners (n, 2), metres from the middle, of where a solid's signed distance is at most ``level``."""
+        """Corners (n, 2), metres from the middle, of the region with a signed distance of at most ``level``."""
         half = self.reach / BEYOND
         inner = np.linspace(-1.1 * half, 1.1 * half, COLUMNS)
         outer = np.geomspace(1.15 * half, self.reach, MARGIN_COLUMNS)
@@ -97,12 +96,12 @@ class CutPlane:
         inside = np.flatnonzero(self._least(solid, columns).distance <= level)
         if len(inside) == 0:
             return None
-        # The last column on either side that meets the solid, between one that does and one that does not.
+        # The last column on either side that intersects the solid, by bisection with the next one, which does not.
         edges = []
         for here, there in ((inside[0], inside[0] - 1), (inside[-1], inside[-1] + 1)):
             if 0 <= there < len(columns):
                 met, missed = float(columns[here]), float(columns[there])
-                for _ in range(HALVINGS):
+                for _ in range(BISECTIONS):
                     middle = 0.5 * (met + missed)
                     is_met = self._least(solid, np.array([middle])).distance[0] <= level
                     met, missed = (middle, missed) if is_met else (met, middle)
@@ -125,13 +124,13 @@ class CutPlane:
 
 
 def outward(drawn: Drawn) -> Float64Array:
-    """Unit vector at right angles to the segment: out of the surface that it meets or passes, as far as that can be."""
+    """Unit vector perpendicular to the segment, as close as possible to the normal of the surface hit or missed."""
     path, axis = drawn.direction, drawn.p2[drawn.limb] - drawn.p1[drawn.limb]
     for wanted in (drawn.true(drawn.limb).outward_normal(_origin(drawn)[None])[0], unit(axis)):
         aside = wanted - (wanted @ path) * path
         if np.linalg.norm(aside) > 1e-3:
             return unit(aside)
-    # A segment straight along the normal has no outward side: any will do.
+    # A segment along the normal has no outward side: any direction across it.
     return across(path)
 
 
@@ -141,7 +140,7 @@ def _origin(drawn: Drawn) -> Float64Array:
 
 
 def _half(drawn: Drawn, spread: float) -> float:
-    """Half the window's width, metres: all places within ``spread``, and as much as the cause is to be seen on."""
+    """Half the window's width, metres: covers all places within ``spread``, and enough to show the cause."""
     case, known = drawn.case, drawn.calibration
     stop, rim, growth = (0.0, 0.0, 0.0) if known is None else (known.stop, known.rim, max(known.side_growth[1], 0.0))
     amount = 0.0 if case.amount is None or case.kind_code == Kind.NORMAL else abs(case.amount)
@@ -156,7 +155,7 @@ def _half(drawn: Drawn, spread: float) -> float:
         least = 1.9 * drawn.radius
     of_verdict = case.kind_code in VERDICTS and case.kind_code != Kind.WRONG_LIMB
     shown = max(0.75 * spread, least, 3.0 * amount if of_verdict and least == 0.0 else 0.0)
-    # Nothing but a normal differs: it is seen on any scale.
+    # Only a normal differs, which is visible on any scale.
     return shown if shown > 1e-9 * drawn.radius else 0.3 * drawn.radius
 
 
@@ -172,13 +171,13 @@ def _add_region(figure: go.Figure, corners: Float64Array | None, middle: float, 
     if corners is None:
         return
     closed = np.concatenate([corners, corners[:1]])
-    # The window's own digits are kept: single precision of numbers about its middle is plenty for a pixel.
+    # Numbers are relative to the window's middle, for which single precision suffices.
     x, y = ((closed[:, 0] + middle) / size).astype(np.float32), (closed[:, 1] / size).astype(np.float32)
     figure.add_scatter(x=x, y=y, fill="toself", mode="lines", name=NAMES[what], hoverinfo="skip", **LOOK[what])
 
 
 def _add_path(figure: go.Figure, ends: tuple[float, float], arrow: float, drawn: tuple[bool, bool]) -> None:
-    """The path between two places on the axis with an arrow head at a third; ends marked if ``drawn``."""
+    """Add the path between two places on the axis with an arrow head at a third; ends are marked if ``drawn``."""
     ahead = ends[0] < arrow < ends[1]
     symbols = ["circle", "triangle-right", "square"]
     marks: dict[str, Any] = {"symbol": symbols, "size": [9 * drawn[0], 13 * ahead, 8 * drawn[1]]}
@@ -188,11 +187,11 @@ def _add_path(figure: go.Figure, ends: tuple[float, float], arrow: float, drawn:
 
 
 CORNERS = 24
-"""Corners of a drawn circle."""
+"""Number of corners of a drawn circle."""
 UP = np.array([0.0, 1.0, 0.0])
-"""The humanoid's data has y up."""
+"""The humanoid's up axis is y."""
 NEARER, FARTHER = 1.35, 1.755
-"""Distance of the eye by half the view: one or two limbs fill the view more than a character does."""
+"""Distance of the eye in half views: one or two limbs fill the view more than a character does."""
 LIGHT = {
     "lighting": {"ambient": 0.62, "diffuse": 0.55, "specular": 0.08, "roughness": 0.9, "fresnel": 0.05},
     "lightposition": {"x": 2000, "y": 8000, "z": 4000},
@@ -200,10 +199,10 @@ LIGHT = {
 
 
 def views(calibrations: Sequence[JsonObject], cases: Sequence[Case]) -> JsonObject:
-    """All the page needs to draw the cases, about the centres of their limbs.
+    """The page's data to draw the cases, relative to the centres of their limbs.
 
-    ``poses`` are traces of the limbs by case; ``rays`` hold of each case its ``pose``, the traces of its ``answers``,
-    the ``layout`` of the view, and the cut beside it, ``section``.
+    ``poses`` are traces of the limbs by case; ``rays`` have for each case its ``pose``, the traces of its ``answers``,
+    the ``layout`` of the view, and its ``section``.
     """
     places = {str(rank): Drawn(case, calibrations) for rank, case in enumerate(cases, 1)}
     return {
@@ -213,7 +212,7 @@ def views(calibrations: Sequence[JsonObject], cases: Sequence[Case]) -> JsonObje
 
 
 def limb_colors(count: int) -> list[str]:
-    """Soft colours whose hues lie a golden angle apart, so that neighbours differ."""
+    """Soft colours with hues a golden angle apart, so that neighbours differ."""
     shades = (colorsys.hls_to_rgb(0.58 + 0.381966 * i, 0.64, 0.42) for i in range(count))
     return ["#" + "".join(f"{round(255 * c):02x}" for c in shade) for shade in shades]
 
@@ -225,7 +224,7 @@ def _limbs(place: Drawn) -> go.Figure:
     for limb, color in enumerate(limb_colors(len(limbs))):
         points, triangles, _ = tessellate(limbs[limb]._table, CORNERS)
         caps = np.r_[:CORNERS, 3 * CORNERS : 4 * CORNERS]
-        triangles[caps] += len(points)  # wall and caps share no point, so that rims stay sharp
+        triangles[caps] += len(points)  # wall and caps share no points, for sharp rims
         columns = (*np.concatenate([points, points]).T, *triangles.astype(np.uint8).T)
         mesh: dict[str, Any] = dict(zip("xyzijk", columns, strict=True))
         figure.add_mesh3d(**mesh, color=color, name=place.case.name(limb), hoverinfo="name", **LIGHT)
@@ -236,12 +235,12 @@ def _limbs(place: Drawn) -> go.Figure:
 
 
 def _view(place: Drawn) -> JsonObject:
-    """The answers, seen from where the hit faces the viewer and the path runs across."""
+    """The answers, viewed with the hit facing the viewer and the path running across."""
     reach = max(place.case.radius)
     low, high = np.minimum(place.p1, place.p2).min(axis=0) - reach, np.maximum(place.p1, place.p2).max(axis=0) + reach
     center, half = (low + high) / 2.0, float((high - low).max()) / 2.0
     path, figure = place.direction, go.Figure()
-    # A segment of no length gets one that cannot be seen.
+    # A segment without length gets an invisible one.
     end = place.end if place.case.length else place.start + 1e-6 * place.radius * path
     seen = visible(np.array([place.start, end]), center - half, center + half)
     _add_line(figure, seen, "path", 5.0, name="path")
@@ -267,7 +266,7 @@ def _view(place: Drawn) -> JsonObject:
 
 
 def _add_line(figure: go.Figure, points: Float64Array, color: str, width: float, name: str = "") -> None:
-    """A line through points (n, 3), broken at nan; ``ink`` and ``path`` are coloured by the page."""
+    """Add a line through points (n, 3), broken at nan; the page colours ``ink`` and ``path``."""
     x, y, z = points.astype(np.float32).T
     line = {"width": width} if color in ("ink", "path") else {"width": width, "color": COLORS[color]}
     hover = "name" if name else "skip"

@@ -1,8 +1,8 @@
-"""The tables of a run and of the scoreboard: the same for the terminal and the page; and their CSV files.
+"""The tables of a run and of the scoreboard, identical for the terminal and the page; and their CSV files.
 
-A million segments have more disagreements than that: as plain CSV some 85 MB, packed a sixth of it. So that table is
-packed with gzip, which every reader of data frames opens by its name, and has six digits a number: with family, seed,
-chunk, scene and row the segment itself can be drawn again, to the last bit.
+A million segments have more than a million disagreements: as plain CSV some 85 MB, compressed a sixth of it. So that
+table is compressed with gzip, which readers of data frames recognise by the file name, and has six digits per number:
+with family, seed, chunk, scene and row the segment itself can be drawn again, to the last bit.
 """
 
 import gzip
@@ -26,17 +26,17 @@ from cylcollide.crosscheck.run.tally import Tally
 from cylcollide.process.files import replace
 
 DISAGREEMENTS = ("family", "seed", "chunk", "scene", "row", "kind", "cause", "amount", "measured", "bound", "depth")
-"""Columns of that table."""
+"""Columns of the table of disagreements."""
 
 KINDS, CAUSES = ([one.label for one in names] for names in (Kind, Cause))
 PLACES = ("median", "99 %", "max")
 NAMES = {"hits": "true hits", "lost": "no answer", "normal": "normal off", "position": "position off"}
-"""Heads of columns that are not the fields with spaces."""
+"""Heads of columns that differ from the field names with spaces."""
 
 
 @dataclass(frozen=True)
 class ReportTable:
-    """A table of text; the first column names the row, the others hold numbers unless ``numbers`` is False."""
+    """A table of text; the first column names the row, the others are numbers unless ``numbers`` is False."""
 
     title: str
     heads: Sequence[str]
@@ -57,7 +57,7 @@ def run_tables(summary: JsonObject, *, wide: bool) -> list[ReportTable]:
 
 
 def limb_table(tally: Tally, plan: PosesPlan) -> ReportTable:
-    """Wrong verdicts by limb, the thinnest first: the true limb's or, of phantoms, the one that is reported."""
+    """Wrong verdicts by limb, the thinnest first: by the true limb or, for phantoms, by the reported one."""
     aimed = tally.column("family")[np.isin(tally.column("kind"), VERDICTS)] == AIMED
     true, reported = tally.column("limb_true"), tally.column("limb_engine")
     limb, poses = np.where(true >= 0, true, reported).astype(np.int64), plan.poses
@@ -112,7 +112,7 @@ def score_tables(scores: Sequence[JsonObject], *, wide: bool) -> list[ReportTabl
 
 
 def distance_tables(found: JsonObject) -> list[ReportTable]:
-    """Signed distances as engines measure them, and why PyBullet's are off; none if none were asked."""
+    """Errors of the engines' signed distances, and the causes of PyBullet's; no tables without such engines."""
     if not found.get("rows"):
         return []
     rows = []
@@ -149,14 +149,14 @@ def _counts(title: str, name: str, fields: Sequence[str], rows: Sequence[JsonObj
 
 
 def _figures(title: str, name: str, columns: dict[str, str], rows: Sequence[JsonObject]) -> ReportTable:
-    """Three columns for each field: median, 99th percentile and greatest."""
+    """Three columns for each field: median, 99th percentile and largest."""
     heads = [f"{head} {place}" for head in columns for place in PLACES]
     cells = [[row[name], *(_short(value) for field in columns.values() for value in row[field])] for row in rows]
     return ReportTable(title, (name, *heads), cells)
 
 
 def _short(value: float | None) -> str:
-    """Two digits, so that nine columns fit on a terminal."""
+    """A number in two digits, so that nine columns fit on a terminal."""
     return digits(value) if value is None or value >= 100 else f"{value:.2g}"
 
 
@@ -168,7 +168,7 @@ def _versions(score: JsonObject) -> str:
 
 
 def write_tables(result: FinishedRun, folder: Path) -> list[Path]:
-    """Write ``folder/tables/*.csv`` and return the paths; columns are listed in ``docs/crosscheck.md``."""
+    """Write ``folder/tables/*.csv`` and return the paths; ``docs/crosscheck.md`` lists the columns."""
     target = folder / "tables"
     target.mkdir(parents=True, exist_ok=True)
     setups = [{"family": row["family"], **row["setup"], **row} for row in result.summary["setups"]]
@@ -182,7 +182,7 @@ def write_tables(result: FinishedRun, folder: Path) -> list[Path]:
     packed = target / "disagreements.csv.gz"
 
     def write(raw: BinaryIO) -> None:
-        # No name and no time in the file's head: equal runs give equal bytes.
+        # No name and no time in the file's header, so that equal runs give equal bytes.
         with gzip.GzipFile("", "wb", 6, raw, mtime=0) as file:
             file.write((",".join(DISAGREEMENTS) + "\n").encode())
             file.writelines(map(str.encode, _disagreements(result.tally)))
@@ -214,14 +214,14 @@ def _disagreements(tally: Tally) -> Iterator[str]:
     for key, chunk in tally.chunks.items():
         columns = [chunk.columns[name].tolist() for name in DISAGREEMENTS[3:]]
         for scene, row, kind, cause, *numbers in zip(*columns, strict=True):
-            # Six digits; nothing for what is not a number or has no bound.
+            # Six digits; empty for nan, and for an infinite bound.
             said = [f"{number:.6g}" if math.isfinite(number) else "" for number in numbers]
             place = (key.family, key.seed, key.number, scene, row, KINDS[kind], CAUSES[cause])
             yield ",".join([*map(str, place), *said]) + "\n"
 
 
 def write_score_csv(scores: Sequence[JsonObject], path: Path) -> None:
-    """Write the scoreboard's records; what is not known is left empty."""
+    """Write the scoreboard's records; unknown values are left empty."""
     rows = []
     for score in scores:
         row = {name: value for name, value in score.items() if name != "families"}

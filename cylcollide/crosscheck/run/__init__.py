@@ -1,1 +1,1 @@
-"""Runs: chunks of rays over worker processes, kept on disk, tallied."""
+"""Runs: chunks of rays are computed in worker processes, kept on disk, and tallied."""

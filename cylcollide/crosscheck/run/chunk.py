@@ -1,6 +1,6 @@
-"""One chunk from its key to its result: draw, cast on both sides, compare, explain, prove, keep what matters.
+"""One chunk from its key to its result: draw, cast on both sides, compare, explain, prove, keep a selection.
 
-All of it depends on the plan, the key and the versions alone.
+The result depends only on the plan, the key and the versions.
 """
 
 from collections.abc import Sequence
@@ -23,17 +23,17 @@ from cylcollide.crosscheck.run.chunk_store import Arrays, Chunk
 from cylcollide.crosscheck.run.plan import Plan
 
 SAMPLED, WORST = 2, 2
-"""Cases kept in a chunk for every kind and cause: so many as they come, so many of the greatest amount."""
+"""Cases kept in a chunk for every kind and cause: the first ones, and those of the largest amount."""
 WORST_BULLETS = 10
-"""Cases kept in a chunk for every kind of disagreement at posed bodies: those of the greatest amount."""
+"""Cases kept in a chunk for every kind of disagreement at posed bodies: those of the largest amount."""
 WORST_KINDS = (Kind.PHANTOM, Kind.MISSED, Kind.WRONG_LIMB, Kind.EARLY, Kind.LATE, Kind.POSITION)
-"""Every way to be wrong whose size is a length, in the order in which the kinds take their turns."""
+"""The kinds whose amount is a length, in the order in which they take turns."""
 
 
 def compute_chunk(plan: Plan, key: ChunkKey) -> Chunk:
     """Compute one chunk of a plan."""
     parts = [fire(scene, plan.engine_of, explain=plan.finds_causes) for scene in plan.draw(key)]
-    # With the key, scene and row say which segment it was; its depth is what the family meant it to have.
+    # The key, scene and row identify the segment; its depth is the intended one.
     every = [
         {
             **{name: getattr(part.found, name) for name in Disagreements.__dataclass_fields__},
@@ -69,8 +69,8 @@ def compute_chunk(plan: Plan, key: ChunkKey) -> Chunk:
 
 
 @dataclass(frozen=True)
-class Fired:
-    """What came of one scene."""
+class SceneResult:
+    """The result of one scene."""
 
     scene: ShotScene
     compared: Comparison
@@ -79,7 +79,7 @@ class Fired:
 
     @property
     def about(self) -> JsonObject:
-        """What the scene was, and how much of it there was: all that shares are taken of."""
+        """Description of the scene, and the counts that shares refer to."""
         return {
             "setup": asdict(self.scene.setup),
             "radius": float(self.scene.radius.max()),
@@ -90,23 +90,25 @@ class Fired:
 
     @property
     def depth(self) -> Float64Array:
-        """The depth that was meant, of each disagreement; at posed bodies nan if neither answer is the target."""
+        """The intended depth of each disagreement; at posed bodies nan if neither answer is the target."""
         shot, row = self.scene.shots, self.found.row
         target = shot.target[row]
         named = (self.compared.ours.limb[row] == target) | (self.compared.theirs.limb[row] == target)
         return np.where(named | (not isinstance(self.scene, PosedScene)), shot.depth[row], np.nan)
 
 
-def fire(scene: ShotScene, engine_of: EngineOf, *, explain: bool = True) -> Fired:
-    """Cast every segment of a scene on both sides, explain what differs if wanted, and settle the verdicts."""
+def fire(scene: ShotScene, engine_of: EngineOf, *, explain: bool = True) -> SceneResult:
+    """Cast every segment of a scene on both sides, and optionally assign causes to the disagreements."""
     known = calibrations(engine_of, scene) if explain else None
     compared, found = compare(scene, engine_of, known)
     setup = asdict(calibrated_setup(scene.setup))
-    return Fired(scene, compared, found, [{"setup": setup, **plain(asdict(c))} for c in dict.fromkeys(known or ())])
+    return SceneResult(
+        scene, compared, found, [{"setup": setup, **plain(asdict(c))} for c in dict.fromkeys(known or ())]
+    )
 
 
-def _bullets(part: Fired) -> Arrays:
-    """Every wrong verdict about a posed body, one per row, as ``rays.npz`` has it."""
+def _bullets(part: SceneResult) -> Arrays:
+    """Every wrong verdict about a posed body, one per row, in the columns of ``rays.npz``."""
     scene, both, found = part.scene, part.compared, part.found
     assert isinstance(scene, PosedScene)
     mine = np.isin(found.kind, VERDICTS)
@@ -127,7 +129,7 @@ def _bullets(part: Fired) -> Arrays:
 def _kept(columns: Arrays, with_causes: bool) -> Int64Array:
     """Rows of the disagreements that are kept as cases: some of every kind and cause, and all unexplained ones.
 
-    Without causes these are the worst of the WORST_KINDS; an error of 0 is none.
+    Without causes these are the worst of the WORST_KINDS; an error of 0 does not count.
     """
     kind, cause, amount = columns["kind"], columns["cause"], columns["amount"]
     size = np.where(np.isfinite(amount), np.abs(amount), 0.0)
@@ -137,7 +139,7 @@ def _kept(columns: Arrays, with_causes: bool) -> Int64Array:
     groups = kind.astype(np.int64) * len(Cause) + cause
     for group in np.unique(groups[wanted]):
         mine = np.flatnonzero(wanted & (groups == group))
-        # Of equal sizes the first.
+        # Stable: the first of equal sizes.
         kept |= {*mine[:sampled].tolist(), *mine[np.argsort(-size[mine], kind="stable")][:worst].tolist()}
     return np.array(sorted(kept), dtype=np.int64)
 
@@ -149,7 +151,7 @@ def _families(key: ChunkKey, scene: ShotScene) -> tuple[tuple[str, ...], Int32Ar
     return (key.family,), np.zeros(len(scene.shots.start), dtype=np.int32)
 
 
-def _counts(key: ChunkKey, parts: Sequence[Fired]) -> list[JsonObject]:
+def _counts(key: ChunkKey, parts: Sequence[SceneResult]) -> list[JsonObject]:
     """Segments, true hits and proved verdicts of each family."""
     names = _families(key, parts[0].scene)[0]
     rows = [{"family": name, "rays": 0, "hits": 0, "proved": 0} for name in names]
@@ -161,15 +163,15 @@ def _counts(key: ChunkKey, parts: Sequence[Fired]) -> list[JsonObject]:
     return rows
 
 
-def _case(plan: Plan, key: ChunkKey, number: int, part: Fired, at: int, cast: Cast) -> Case:
-    """A disagreement of the chunk's ``number``-th scene, with the segments of its call that it hangs on."""
+def _case(plan: Plan, key: ChunkKey, number: int, part: SceneResult, at: int, cast: Cast) -> Case:
+    """A disagreement of the chunk's ``number``-th scene, with the segments of its call on which it depends."""
     scene, both, found = part.scene, part.compared, part.found
     row = int(found.row[at])
     place: JsonObject = {"family": key.family, "chunk": key.number, "scene": number, "row": row}
     if isinstance(scene, PosedScene):
         family = BULLET_FAMILIES[scene.family[row]]
         place = {"family": family, "chunk": 0, "scene": scene.pose, "row": scene.first_ray + row, "names": scene.names}
-    return case_at(both, row, cast, seed=key.seed, **place, **explained(found, at), **plan.blamed)
+    return case_at(both, row, cast, seed=key.seed, **place, **explained(found, at), **plan.engine_fields)
 
 
 def _joined(tables: Sequence[Arrays]) -> Arrays:

@@ -1,4 +1,4 @@
-"""Computes chunks on any executor and keeps them on disk: a stopped sweep resumes; their order is irrelevant."""
+"""Computes chunks in any order on any executor, and keeps them on disk, so that a stopped sweep can resume."""
 
 import json
 from collections.abc import Callable, Iterable
@@ -16,12 +16,12 @@ from cylcollide.process.files import read_columns, write_columns
 
 Arrays = dict[str, NDArray[Any]]
 Warn = Callable[[str], None]
-"""Given one line to show to a person."""
+"""Called with one line of text for the user."""
 
 
 @dataclass(frozen=True)
 class Chunk:
-    """What came of a chunk: columns of equal meaning in every chunk, and a record that JSON can hold."""
+    """The result of a chunk: columns with the same meaning in every chunk, and a JSON record."""
 
     columns: Arrays
     record: dict[str, Any]
@@ -31,19 +31,19 @@ class Chunk:
 class ChunkStore:
     """Finished chunks in a folder, one ``.npz`` each.
 
-    ``stamp`` says what they were computed with (versions, engine, size): a file with another stamp belongs to another
-    run and is computed anew. A chunk is there wholly or not at all; zip checksums show which was damaged afterwards.
+    ``stamp`` has the versions, engine and size of the computation: a file with another stamp belongs to another run and
+    is computed anew. A chunk is written completely or not at all; zip checksums reveal later damage.
     """
 
     folder: Path
     stamp: dict[str, Any]
 
     def path(self, key: ChunkKey) -> Path:
-        """Where a chunk is kept."""
+        """The file of a chunk."""
         return self.folder / f"{key.family}-{key.seed}-{key.number}.npz"
 
     def load(self, key: ChunkKey, warn: Warn) -> Chunk | None:
-        """Return a finished chunk, or None without one; a message says why an existing one cannot be used."""
+        """Return a finished chunk, or None without one; a warning gives the reason why an existing one is not used."""
         path = self.path(key)
         try:
             columns = dict(read_columns(path, "a sweep"))
@@ -60,14 +60,14 @@ class ChunkStore:
         return Chunk(columns, record)
 
     def save(self, key: ChunkKey, chunk: Chunk) -> None:
-        """Write a chunk so that it is there wholly or not at all."""
+        """Write a chunk, completely or not at all."""
         self.folder.mkdir(parents=True, exist_ok=True)
         about = json.dumps({"stamp": self.stamp, "record": chunk.record})
         write_columns(self.path(key), {"about": np.array(about), **chunk.columns})
 
 
 class UnfinishedError(RuntimeError):
-    """A sweep ended before all its chunks were done; what was done is kept."""
+    """A sweep ended before all its chunks were finished; the finished ones are kept."""
 
 
 def run_chunks(
@@ -78,11 +78,11 @@ def run_chunks(
     warn: Warn,
     progress: Callable[[ChunkKey], None],
 ) -> dict[ChunkKey, Chunk]:
-    """Every chunk, in the order of ``keys``: from the store where it is there, else from ``work``.
+    """Every chunk, in the order of ``keys``: from the store if it has the chunk, else from ``work``.
 
-    ``work`` is picklable where the executor has other processes; without an executor it is done in this thread.
-    ``warn`` is told of files that cannot be used, ``progress`` of every finished chunk, which is kept at once.
-    UnfinishedError if the executor lost a worker; the message says how many chunks are kept.
+    ``work`` must be picklable for an executor of processes; without an executor it is done in this thread. ``warn`` is
+    called for files that cannot be used, ``progress`` for every finished chunk, which is kept at once.
+    UnfinishedError if the executor lost a worker; the message has the number of kept chunks.
     """
     wanted = list(keys)
     done: dict[ChunkKey, Chunk] = {}
@@ -109,14 +109,14 @@ def run_chunks(
             futures[executor.submit(work, key)] = key
         for future in as_completed(futures):
             key = futures[future]
-            # Each executor has its own way to say that a worker died.
+            # Each executor has its own error for a lost worker.
             if failure := future.exception():
                 break
             keep(key, future.result())
     except BrokenExecutor as error:
         failure = error
     finally:
-        # After an interrupt or a failure: what has been finished by now is kept as well.
+        # After an interrupt or a failure, chunks that have been finished by now are kept, too.
         for future, of in futures.items():
             if not future.cancel() and of not in done and future.done() and future.exception() is None:
                 keep(of, future.result())

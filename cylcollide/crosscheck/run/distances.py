@@ -1,6 +1,6 @@
-"""Signed distances of points, as engines measure them: wrong signs, errors, time, and the causes of PyBullet's errors.
+"""Signed distances of points measured by engines: wrong signs, errors, time, and the causes of PyBullet's errors.
 
-The truth is `Limbs.closest_points`; its signs are proved by `Limbs.classify_points`, in integers where needed.
+The truth is `Limbs.closest_points`; `Limbs.classify_points` proves its signs, in integers where necessary.
 """
 
 import time
@@ -21,7 +21,7 @@ from cylcollide.limbs.limbs import Limbs
 POINTS = 1500
 """Points per shape."""
 EXACT = 1e-9
-"""Metres: a smaller error needs no cause but rounding."""
+"""Metres: smaller errors are rounding."""
 MARGIN, GJK, EPA = "the margin rounds edges", "GJK stops early", "EPA stops early"
 MM, MICROSECONDS = 1e3, 1e6
 
@@ -38,10 +38,10 @@ class ShapeDistances:
         side = {int(Side.INSIDE): -1, int(Side.SURFACE): 0, int(Side.OUTSIDE): 1}
         exact = [side[one] for one in self.of_each.classify_points(self.points).tolist()]
         self.unproved = int(np.count_nonzero(np.sign(self.truth) != exact))
-        """Signs of this library that are wrong."""
+        """Number of wrong signs of this library."""
 
     def row(self, engine: MeasuresDistances) -> tuple[JsonObject, Float64Array]:
-        """The errors of an engine that holds the limbs, and its answers."""
+        """The errors of an engine that was built with the limbs, and its answers."""
         told, seconds = _timed(lambda: engine.signed_distances(self.points, self.limb))
         off, answered, outside = np.abs(told - self.truth), np.isfinite(told), self.truth > 0.0
         return {
@@ -56,9 +56,9 @@ class ShapeDistances:
         }, told
 
     def causes(self, engine: BulletEngine, told: Float64Array) -> Iterator[JsonObject]:
-        """Why PyBullet is wrong: by its margin if the solid with rounded edges explains it, else by where it is.
+        """The causes of PyBullet's errors: its margin if the solid with rounded edges explains them, else GJK or EPA.
 
-        That is proved: with half the margin the error is that of half as rounded edges.
+        A margin is proved if, with half of it, the error is that of edges rounded by half.
         """
         off, margin = np.abs(told - self.truth), engine.margins()[self.limb]
         wrong, has_edges = off > EXACT, self.shape in (Shape.CYLINDER, Shape.BOX)
@@ -76,7 +76,7 @@ class ShapeDistances:
                 yield {"shape": name, "cause": cause, "count": count, **worst, "proved": proved}
 
     def _halved(self, rows: Int64Array, off: Float64Array, margin: Float64Array) -> int:
-        """How many of these errors become as small as half the margin says."""
+        """Number of these errors that decrease as half the margin predicts."""
         with BulletEngine(margin=0.5 * float(margin[0])) as engine:
             engine.build(self.limbs)
             points, of_each = self.points[rows], self.of_each[rows]
@@ -93,10 +93,10 @@ def _explains(
 
 
 def distances(engines: Sequence[str], n: int = POINTS, seed: int = 0) -> JsonObject:
-    """Ask engines that measure distances, "all" for all others that are installed, about n points of each shape.
+    """Measure n points of each shape in engines that have distances; "all": all other engines that are installed.
 
-    An engine with several variants is asked as the first. `rows`: one per engine and shape; `causes`: of PyBullet's
-    errors; `errors`: why an engine was not asked to the end; `unproved`: wrong signs of this library.
+    Of an engine with several variants the first is used. `rows`: one per engine and shape; `causes`: of PyBullet's
+    errors; `errors`: why an engine did not finish; `unproved`: number of wrong signs of this library.
     """
     wanted = dict.fromkeys(each for name in engines for each in (names()[1:] if name == "all" else (name,)))
     shapes = [ShapeDistances(shape, n, seed) for shape in SHAPES]
@@ -107,7 +107,7 @@ def distances(engines: Sequence[str], n: int = POINTS, seed: int = 0) -> JsonObj
                 told, why = _asked(engine, shapes)
         except ImportError:
             continue
-        except Exception as error:  # an engine's own, of whatever kind: others are asked nevertheless
+        except Exception as error:  # any error of an engine: the others are measured nevertheless
             errors[name] = one_line(error, named=True)
             continue
         rows += told
@@ -117,7 +117,7 @@ def distances(engines: Sequence[str], n: int = POINTS, seed: int = 0) -> JsonObj
 
 
 def _asked(engine: Engine, shapes: Sequence[ShapeDistances]) -> tuple[list[JsonObject], list[JsonObject]]:
-    """Rows and causes of one engine, none if it measures no distances."""
+    """Rows and causes of one engine, empty if it does not measure distances."""
     rows, causes, measure = list[JsonObject](), list[JsonObject](), cast(object, engine)
     if not isinstance(measure, MeasuresDistances):
         return rows, causes

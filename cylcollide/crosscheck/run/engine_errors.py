@@ -1,8 +1,8 @@
-"""Adds up the errors of one engine: verdicts, errors of right hits, what a start inside does, and the worst cases.
+"""Sums the errors of one engine: verdicts, errors of right hits, the treatment of starts inside, and the worst cases.
 
-A segment that starts in a limb, its surface included, is kept out of the verdicts and of the errors: what it should do
-is each engine's own choice. `EngineErrors.inside` says what it did. Errors are those of right hits at the scale of
-people; the towers and far worlds of the families would hide them, and count by their verdicts.
+A segment that starts in a limb, including its surface, does not count in verdicts and errors: each engine chooses its
+own policy, which `EngineErrors.inside` reports. Errors are those of right hits at human scale; the huge limbs and far
+worlds of the families would hide them, and count by their verdicts.
 """
 
 from collections import Counter, defaultdict
@@ -22,30 +22,30 @@ from cylcollide.crosscheck.generate.families import ChunkKey
 from cylcollide.crosscheck.records import plain
 
 PEOPLE = 0.5
-"""Metres: the greatest radius for which `Capabilities.accuracy` is stated, and for which errors are measured."""
+"""Metres: largest radius for which `Capabilities.accuracy` is stated, and for which errors are measured."""
 NEAR = 100.0
-"""Metres: the greatest coordinate of limbs and segments whose errors are measured; float32 rounds it by 4 µm."""
+"""Metres: largest coordinate of limbs and segments whose errors are measured; float32 rounds it by 4 µm."""
 
 POLICIES = ("hit at once", "hit where it leaves", "no hit")
 NEARLY_ALL = 0.99
-"""Share of starts inside from which a policy is stated as one; shares are given all the same."""
+"""Least share of starts inside for which one policy is stated as the engine's, together with the shares."""
 
 
 class EngineErrors:
-    """What is known of one engine, which is made with these options, added up over scenes."""
+    """The errors of one engine, made with these options, summed over scenes."""
 
     def __init__(self, engine: str = BULLET, options: Mapping[str, Any] | None = None) -> None:
         self.engine, self.options, self.rays = engine, dict(options or {}), 0
-        # By family what is wrong, and how often; verdicts are proved, those that are not are `unproved`.
+        # By family, the number of errors of each kind; verdicts are proved, else they count as `unproved`.
         self.wrong: dict[str, Counter[str]] = defaultdict(Counter)
-        # Of right hits `distance` along the ray in metres and `normal` in radians; `position` of all hits, in metres.
+        # For right hits `distance` along the ray in metres and `normal` in radians; for all hits `position` in metres.
         self.off: dict[str, list[Float64Array]] = defaultdict(list)
         self.policies = [0] * len(POLICIES)
-        # Of every family and way to be wrong how bad the worst is, and the case that the engine can be asked again.
+        # For every family and kind of error, the rank of the worst one, and its case, which can be cast again.
         self.worst: dict[tuple[str, str], tuple[tuple[bool, float], Case]] = {}
 
     def add(self, key: ChunkKey, number: int, both: Comparison, cast: Cast) -> None:
-        """Count what is wrong in a chunk's ``number``-th scene; ``cast`` puts one more question to the engine."""
+        """Count the errors in a chunk's ``number``-th scene; ``cast`` casts more segments in the engine."""
         truth, outside, count = both.truth, ~both.ours.started_inside, partial(self._count, key, number, both, cast)
         self.rays += len(truth.start)
         count("lost", Kind.LOST, both.wrong[Kind.LOST])
@@ -76,7 +76,7 @@ class EngineErrors:
             self._look_inside(both)
 
     def add_moved(self, key: ChunkKey, number: int, still: Comparison, both: Comparison, cast: Cast) -> None:
-        """Compare the answers after limbs were moved into a scene with those of ``still``, where they were built."""
+        """Count answers that are wrong after limbs were moved into a scene, but right in ``still``, without a move."""
         right_before = still.answered & (still.theirs.limb == both.ours.limb) & ~both.ours.started_inside
         for kind in (*VERDICTS, Kind.LOST):
             rows = both.wrong[kind][right_before[both.wrong[kind]]]
@@ -87,16 +87,16 @@ class EngineErrors:
         self, key: ChunkKey, number: int, both: Comparison, cast: Cast, counted: str, kind: Kind, rows: Int64Array,
         way: str = "",
     ) -> None:  # fmt: skip
-        """Count rows that are wrong in one way, and keep the worst if there was none as bad in the family.
+        """Count rows with one kind of error, and keep the worst if it is worse than the family's worst so far.
 
-        An error at the scale of people is worse than one elsewhere. Where the segment alone is answered otherwise, the
-        case holds the others of its call, as few as will do.
+        An error at human scale is worse than one elsewhere. If the segment alone gets another answer, the case includes
+        the fewest other segments of its call that reproduce the answer.
         """
         truth, place = both.truth, (key.family, way or kind.field)
         self.wrong[key.family][counted] += len(rows)
         if not len(rows):
             return
-        # Of a wrong limb it is the way along the segment; a loss has no size.
+        # For a wrong limb the size is the distance along the segment; a loss has no size.
         amounts = both.amount(kind, rows)
         if kind == Kind.WRONG_LIMB:
             amounts = np.abs(both.theirs.fraction[rows] - both.ours.fraction[rows]) * truth.length[rows]
@@ -108,7 +108,7 @@ class EngineErrors:
         if place in self.worst and rank <= self.worst[place][0]:
             return
         row, n = int(rows[worst]), len(truth.start)
-        # PyBullet's options are settings, which every other case of it has in its setup.
+        # PyBullet's options are settings, which are in the setup of all its cases.
         setup, options = (Setup(**self.options), {}) if self.engine == BULLET else (Setup(), dict(self.options))
         of_call = (float(both.answered.sum()), float(n)) if kind == Kind.LOST else (None, None)
         self.worst[place] = rank, case_at(
@@ -118,18 +118,18 @@ class EngineErrors:
         )  # fmt: skip
 
     def _look_inside(self, both: Comparison) -> None:
-        # Where all three policies differ: the segment leaves, and not at its start.
+        # Segments for which all three policies differ: those that leave, and not at their start.
         truth = both.truth
         rows = np.flatnonzero(both.answered & np.isfinite(truth.leaves) & (truth.leaves > 0.0))
         at, leaves = both.theirs.fraction[rows] * truth.length[rows], truth.leaves[rows]
         silent = both.theirs.limb[rows] < 0
-        at_once = ~silent & (at <= 0.5 * leaves)  # nearer to the start than to where it leaves
+        at_once = ~silent & (at <= 0.5 * leaves)  # nearer to the start than to the exit
         for policy, did in enumerate((at_once, ~silent & ~at_once, silent)):
             self.policies[policy] += int(did.sum())
 
     @property
     def inside(self) -> str:
-        """What starts inside did, in words, with shares unless all did the same; "" if there were none."""
+        """The results of starts inside, in words, with shares unless all are equal; "" if there were none."""
         total = sum(self.policies)
         order = sorted(range(len(POLICIES)), key=lambda policy: -self.policies[policy])
         parts = [(POLICIES[policy], self.policies[policy] / total) for policy in order if self.policies[policy]]
@@ -140,7 +140,7 @@ class EngineErrors:
 
 
 def _at_the_scale_of_people(truth: Truth) -> BoolArray:
-    """Segments whose limbs are that thick and whose coordinates are that small, (n,)."""
+    """Whether limbs and coordinates of each segment are within `PEOPLE` and `NEAR`, (n,)."""
     limbs = truth.limbs
     small = limbs.radius.max() <= PEOPLE and np.abs([limbs.p1, limbs.p2]).max() <= NEAR
     near: BoolArray = np.abs([truth.start, truth.end]).max(axis=(0, 2)) <= NEAR

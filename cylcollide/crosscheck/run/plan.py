@@ -26,28 +26,28 @@ from cylcollide.crosscheck.generate.shots import ShotScene
 from cylcollide.crosscheck.records import JsonObject
 
 CHUNK = 6000
-"""Segments of a family in a chunk: a fraction of a second, so that little is lost when a sweep stops."""
+"""Segments of a family in a chunk: a fraction of a second, so that little is lost if a sweep stops."""
 POSES_IN_CHUNK = 5
 MOST_RAYS = 100_000_000
-"""A pose of a sweep is drawn and cast at once: of so many bullets it has a million."""
+"""A pose of a sweep is drawn and cast at once: with this many bullets, each pose has a million."""
 MOST_SEED = 2**63 - 1
-"""What an array of integers holds."""
+"""The largest int64."""
 LAYOUT = 6
-"""Of the chunks: raised when their columns or records change."""
+"""Version of the chunks: raised if their columns or records change."""
 TRIED = 40
-"""Cases of every cause on which the interventions are run."""
+"""Number of cases of every cause on which the interventions are run."""
 AT_POSES = "poses"
 """The family in the keys of chunks of a sweep over poses."""
 
 
 def own_versions(**engine: str) -> dict[str, str]:
-    """Versions of this library and of all that it computes with, those of an engine among them."""
+    """Versions of this library, of an engine, and of all packages that take part."""
     numpy = version("numpy")
     return {"cylcollide": __version__, **engine, "numpy": numpy, "python": platform.python_version()}
 
 
 class _Run:
-    """What every plan has; equal plans on equal versions give equal results. Picklable."""
+    """The common part of plans; equal plans with equal versions give equal results. Picklable."""
 
     rays: int
     seed: int
@@ -60,22 +60,22 @@ class _Run:
                 raise ValueError(f"{name} must be at {bound}, got {value}")
 
     @property
-    def blamed(self) -> JsonObject:
-        """The engine, as a case names it."""
+    def engine_fields(self) -> JsonObject:
+        """The engine, as fields of a case."""
         maker = self.engine_of
         if not isinstance(maker, PlainEngine | NamedEngine):
             return {"engine": BULLET}
         return {"engine": maker.name, "options": dict(maker.options)}
 
     def engine(self) -> tuple[str, dict[str, str]]:
-        """Name of the engine, and the versions of all that takes part."""
+        """Name of the engine, and the versions of all packages that take part."""
         with self.engine_of(DEFAULT) as probe:
             return probe.name, own_versions(**probe.versions)
 
 
 @dataclass(frozen=True)
 class PosesPlan(_Run):
-    """Bullets at the humanoid: ``rays``, dealt out evenly to poses of the ``motions``; none means all.
+    """Bullets at the humanoid: ``rays``, distributed evenly over poses of the ``motions``; none means all.
 
     ValueError for a number that is too small or a motion that does not exist.
     """
@@ -89,7 +89,7 @@ class PosesPlan(_Run):
     not_tried = ()
     finds_causes = False
     name = "poses"
-    thing = "bullet"  # what a segment is called
+    thing = "bullet"  # the name of a segment in texts
 
     def __post_init__(self) -> None:
         """Check the numbers, and pose the humanoid, which checks the motions."""
@@ -98,7 +98,7 @@ class PosesPlan(_Run):
 
     @property
     def keys(self) -> list[ChunkKey]:
-        """Some consecutive poses a chunk."""
+        """The chunks, each of some consecutive poses."""
         count = math.ceil(len(self.poses.motion) / POSES_IN_CHUNK)
         return [ChunkKey(AT_POSES, self.seed, number) for number in range(count)]
 
@@ -110,12 +110,12 @@ class PosesPlan(_Run):
 
     @property
     def settings(self) -> JsonObject:
-        """What determines a chunk besides its key, the engine and the versions, as JSON has it."""
+        """The settings that determine a chunk besides its key, the engine and the versions, for JSON."""
         return {"rays": self.rays, "motions": list(dict.fromkeys(self.poses.motion))}
 
     @property
     def options(self) -> list[str]:
-        """The options of the command line that ask for this plan; without the motions if all are played."""
+        """The options of the command line for this plan; without the motions if all are played."""
         motions = dict.fromkeys(self.poses.motion)
         chosen = [] if list(motions) == list(load_motions()) else [f"--motion {name}" for name in motions]
         return [f"--rays {self.rays}", f"--seed {self.seed}", *chosen]
@@ -123,7 +123,7 @@ class PosesPlan(_Run):
 
 @dataclass(frozen=True)
 class FamiliesPlan(_Run):
-    """Segments of ``families``, about as many as ``rays``; cases of every cause to be ``tried`` by interventions.
+    """About ``rays`` segments of ``families``; interventions are run on ``tried`` cases of every cause.
 
     ValueError for an unknown family, one that needs PyBullet's settings with another engine, or a bad number.
     """
@@ -149,25 +149,25 @@ class FamiliesPlan(_Run):
             raise ValueError(f"rays: expected at least {LEAST:,}, half a call of {self.families[0]}, got {self.rays:,}")
 
     def size_of(self, family: str) -> int:
-        """Segments in a chunk of one of the families; 0 if it is not tried, since its share is too small for it."""
+        """Segments in a chunk of one of the families; 0 if it is not tried, because its share is too small."""
         chunks = self._chunks(family)
         return math.ceil(self._each(family) / chunks) if chunks else 0
 
     @property
     def settings(self) -> JsonObject:
-        """What determines a chunk besides its key, the engine and the versions, as JSON has it."""
+        """The settings that determine a chunk besides its key, the engine and the versions, for JSON."""
         return {"sizes": {family: self.size_of(family) for family in self.families}}
 
     @property
     def options(self) -> list[str]:
-        """The options of the command line that ask for this plan; families by name, unless all are wanted."""
+        """The options of the command line for this plan; families by name, unless all are wanted."""
         ordered = sorted(self.families, key=lambda family: (not self.size_of(family), FAMILIES.index(family)))
         named = ["all"] if len(ordered) == len(FAMILIES) else ordered
         return [*(f"--families {family}" for family in named), f"--rays {self.rays}", f"--seed {self.seed}"]
 
     @property
     def not_tried(self) -> list[JsonObject]:
-        """Families of calls that cannot be made as small as an even share, and the ``rays`` that would do for them."""
+        """Families whose calls are larger than an even share, and the ``rays`` that they would need."""
         rays = LEAST * len(self.families)
         return [{"family": family, "rays": rays} for family in self.families if not self.size_of(family)]
 
@@ -182,7 +182,7 @@ class FamiliesPlan(_Run):
         return draw_chunk(key, self.size_of(key.family))
 
     def _each(self, family: str) -> int:
-        """Segments of a family: an even share, which those of whole calls round to calls, and the others fill up."""
+        """Segments of a family: an even share, rounded to whole calls for some families; the others share the rest."""
         whole = fitting(self.rays // len(self.families))
         if family in WHOLE_BATCHES:
             return whole
@@ -199,7 +199,7 @@ Plan = PosesPlan | FamiliesPlan
 
 
 def stamp(plan: Plan, engine: str, versions: dict[str, str]) -> JsonObject:
-    """What kept chunks must have been computed with to be used again."""
+    """The stamp of kept chunks, which must be equal to use them again."""
     maker = hashlib.sha256(repr(plan.engine_of).encode()).hexdigest()[:16]
     what = {"layout": LAYOUT, **plan.settings, "engine": engine, "versions": versions, "maker": maker}
     return dict(json.loads(json.dumps(what)))

@@ -25,7 +25,7 @@ from cylcollide.crosscheck.run.tally import Tally, findings, sample
 from cylcollide.process.files import write_columns
 
 SCHEMA = 3
-"""Version of ``summary.json``: raised when a field changes its meaning or goes away."""
+"""Version of ``summary.json``: raised if a field changes its meaning or is removed."""
 
 
 Proof = tuple[Case, list[Trial]]
@@ -48,7 +48,7 @@ class FinishedRun:
 
 
 def wrong_count(row: JsonObject) -> int:
-    """How many segments of a row of the summary got a wrong verdict or limb."""
+    """Number of segments in a row of the summary with a wrong verdict or limb."""
     return sum(int(row[kind.field]) for kind in VERDICTS)
 
 
@@ -59,11 +59,11 @@ def run_plan(
     warn: Callable[[str], None] = print,
     progress: Callable[[str, int, int], None] | None = None,
 ) -> FinishedRun:
-    """Run a plan; finished chunks are kept in ``folder / "chunks"``, if there is a folder, and used again.
+    """Run a plan; finished chunks are kept in ``folder / "chunks"``, if a folder is given, and used again.
 
-    The executor is any of ``concurrent.futures``; None works in this thread. ``warn`` is given a line about every kept
-    chunk that cannot be used, ``progress`` what is being done, how much of it is done, and how much there is.
-    UnfinishedError if a worker was lost; what was finished is kept.
+    The executor is any of ``concurrent.futures``; None works in this thread. ``warn`` is called with a line about every
+    kept chunk that cannot be used, ``progress`` with a task, the number of finished parts, and the total.
+    UnfinishedError if a worker was lost; finished chunks are kept.
     """
     began = time.perf_counter()
     report = progress or (lambda _what, _done, _of: None)
@@ -118,7 +118,7 @@ def write_numbers(result: FinishedRun, folder: Path) -> None:
 
 
 def wrong_bullets(result: FinishedRun, plan: PosesPlan) -> dict[str, Any]:
-    """Every wrong verdict, every pose, and what tells the run from others: the arrays of ``rays.npz``."""
+    """Every wrong verdict, every pose, and what identifies the run: the arrays of ``rays.npz``."""
     tally, summary, poses = result.tally, result.summary, plan.poses
     of_verdict = np.isin(tally.column("kind"), VERDICTS)
     codes = {name: tally.column(name)[of_verdict].astype(np.int32) for name in ("family", "kind")}

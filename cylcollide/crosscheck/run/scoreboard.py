@@ -1,7 +1,7 @@
 """One scoreboard: every engine casts the same segments, and its proved errors are counted.
 
-The segments are those of the families that any engine can be asked; all of them are about cylinders. Each engine runs
-in a process of its own, so that one that ends its process stops no other.
+The segments are those of the families for any engine, all at cylinders. Each engine runs in its own process, so that
+an engine that ends its process does not stop others.
 """
 
 import math
@@ -29,16 +29,16 @@ from cylcollide.engines.own import OwnEngine
 
 IN_MOTION = "humanoid"
 ASKED = (*OF_ANY_ENGINE, IN_MOTION)
-"""The families that any engine can be asked."""
+"""The families for any engine."""
 DEFAULT_RAYS = 2000 * len(ASKED)
 
 TIMED_RAYS, ROUNDS = 4000, 9
-"""Bullets a call at the humanoid, and how often an engine and this library take turns, to compare speeds."""
+"""Bullets per call at the humanoid, and number of turns of an engine and this library, for the comparison of speeds."""
 
 NONE: Figures = (math.nan, math.nan, math.nan)
 
 Progress = Callable[[str, int, int], None]
-"""Told what is being done, how much of it is done, and how much there is."""
+"""Called with a task, the number of finished parts, and the total."""
 T = TypeVar("T")
 
 
@@ -49,28 +49,28 @@ class Score:
     engine: str  # with its construction
     versions: dict[str, str]
     error: str  # one line why it could not run; "" if it ran
-    rays: int = 0  # segments it was asked
-    missed: int = 0  # all verdicts: proved by exact arithmetic, and about segments that start outside
+    rays: int = 0  # number of segments cast
+    missed: int = 0  # this and other verdicts: proved by exact arithmetic, for segments that start outside
     phantom: int = 0
     wrong_limb: int = 0
-    lost: int = 0  # no answer at all, or a hit that comes only if the segment is asked alone
-    distance_mm: Figures = NONE  # error along the ray of right hits at people's scale: median, 99 %, greatest
+    lost: int = 0  # no answer, or a hit that is only reported if the segment is cast alone
+    distance_mm: Figures = NONE  # error along the ray of right hits at human scale: median, 99 %, largest
     normal_deg: Figures = NONE  # angle to the true normal
-    inside: str = ""  # what segments that start inside did, in words
-    limits: tuple[str, ...] = ()  # what it says it cannot do
+    inside: str = ""  # the results of segments that start inside, in words
+    limits: tuple[str, ...] = ()  # its stated limits
     speed: float = math.nan  # rays per processor second relative to cylcollide, taking turns
     families: dict[str, int] = field(default_factory=dict)  # wrong verdicts and lost rays by family
-    unproved: int = 0  # verdicts where exact arithmetic does not confirm this library: its bugs
-    cases: tuple[Case, ...] = ()  # the worst of every family and way to be wrong
-    early: int = 0  # hits of the right limb that are off beyond the rounding of float64, at any scale
+    unproved: int = 0  # verdicts of this library that exact arithmetic does not confirm: its bugs
+    cases: tuple[Case, ...] = ()  # the worst of every family and kind of error
+    early: int = 0  # hits of the right limb with errors beyond the rounding of float64, at any scale
     late: int = 0
     normal: int = 0
-    position: int = 0  # hits, right or wrong, whose position is not where their fraction leads
-    position_mm: Figures = NONE  # between the two
+    position: int = 0  # hits, right or wrong, whose position contradicts their fraction
+    position_mm: Figures = NONE  # distance between the two
     moved: int = 0  # verdicts that are wrong only after the limbs were moved there
 
     def record(self) -> JsonObject:
-        """As JSON has it: nan is null; the cases are in another file."""
+        """The score as a JSON object: nan is null; the cases are in another file."""
         return {name: plain(value) for name, value in asdict(replace(self, cases=())).items() if name != "cases"}
 
 
@@ -82,13 +82,13 @@ def scoreboard(
     *,
     apart: bool = False,
 ) -> list[Score]:
-    """Ask engines the same segments and count what each gets wrong: equal seeds and rays give equal scores but speeds.
+    """Cast the same segments in engines and count the errors: equal seeds and rays give equal scores except speeds.
 
-    ``engines`` are names as :func:`cylcollide.engines.names` lists them, in the order wanted; "all" for all. An engine
-    that comes in several variants, as PyBullet's constructions, has a row for each; one that raises a row that says so.
-    So has, where all were asked for, one whose package is missing; of one that was named this is an ImportError.
-    ``rays``, at least 1, are dealt out evenly to the families. ``apart``: each engine gets a process of its own, and
-    one that ends it a row that says so.
+    ``engines`` are names from :func:`cylcollide.engines.names`, in the wanted order; "all" for all. An engine with
+    several variants, such as PyBullet's constructions, has a row for each. The row of an engine that raises has its
+    error. So has that of an engine whose package is missing, if all were requested; if it was named, this is an
+    ImportError. ``rays``, at least 1, are distributed evenly over the families. ``apart``: each engine runs in its own
+    process; if it ends the process, its row has an error.
     """
     for name, value, least in (("rays", rays, 1), ("seed", seed, 0)):
         if value < least:
@@ -113,7 +113,7 @@ def scoreboard(
 
 
 def check_names(engines: Sequence[str]) -> None:
-    """Raise ValueError, naming the known, if one of the names is no engine's; no engine's package is imported."""
+    """Raise ValueError, naming the known engines, for an unknown name; no engine's package is imported."""
     known = names()
     unknown = [name for name in engines if name not in (ALL, *known)]
     if unknown:
@@ -179,7 +179,7 @@ def _figures(parts: list[Float64Array], unit: float) -> Figures:
 
 
 class _FailedError(Exception):
-    """What an engine raised, in one line: its own exceptions may not come through a pipe."""
+    """An exception of an engine, in one line: its own exceptions may not be picklable."""
 
 
 def _whole(work: Callable[..., T], *arguments: Any) -> T | _FailedError:
@@ -187,16 +187,16 @@ def _whole(work: Callable[..., T], *arguments: Any) -> T | _FailedError:
         return work(*arguments)
     except (KeyboardInterrupt, SystemExit):
         raise
-    except BaseException as error:  # a panic of a Rust engine is no Exception
+    except BaseException as error:  # a panic of a Rust engine is not an Exception
         return _FailedError(one_line(error, named=True))
 
 
 _OPEN: list[Engine] = []
-"""The engine of this process, which is asked all families: it may lose one segment out of many thousands."""
+"""The engine of this process, used for all families: it may lose one segment out of many thousands."""
 
 
 def _open(name: str, options: Mapping[str, Any]) -> tuple[str, dict[str, str], tuple[str, ...], str]:
-    """Name of the engine, its versions, what it says it cannot do, and why that rules it out; "" if it does not."""
+    """Name of the engine, its versions, its stated limits, and the one that rules it out; "" if none does."""
     engine = create(name, **options)
     _OPEN.append(engine)
     able = engine.capabilities
@@ -207,14 +207,14 @@ def _open(name: str, options: Mapping[str, Any]) -> tuple[str, dict[str, str], t
 
 
 def _close() -> None:
-    """Close the engine; one that failed may fail at that too."""
+    """Close the engine; an engine that failed may fail again."""
     while _OPEN:
         with suppress(Exception):
             _OPEN.pop().close()
 
 
 def _asked(errors: EngineErrors, key: ChunkKey, rays: int) -> EngineErrors:
-    """The errors with those of one family."""
+    """The errors, with those of one family added."""
     (engine,), scenes = _OPEN, draw_chunk(key, rays)
     for number, scene in enumerate(scenes):
         if not len(scene.shots.start):
@@ -223,19 +223,19 @@ def _asked(errors: EngineErrors, key: ChunkKey, rays: int) -> EngineErrors:
         still = Comparison.of(engine, truth)
         errors.add(key, number, still, engine.cast_segments)
         if key.family == IN_MOTION and number:
-            # The same limbs at two poses: the engine is asked again after it has moved them from one to the other.
+            # The same limbs at two poses: they are cast again after a move from one to the other.
             moved = truth.moved_from(scenes[number - 1].p1, scenes[number - 1].p2)
             errors.add_moved(key, number, still, Comparison.of(engine, moved), engine.cast_segments)
     return errors
 
 
 def _speed(seed: int) -> float:
-    """Rays per processor second by those of this library: both take turns with the same bullets at the humanoid."""
+    """Rays per processor second over those of this library, in turns with the same bullets at the humanoid."""
     scene = draw_chunk(ChunkKey(IN_MOTION, seed, 1), 4 * TIMED_RAYS)[0]
     limbs, start, end = Truth(scene).limbs, scene.shots.start, scene.shots.end
 
     def seconds(engine: Engine) -> float:
-        # Processor time, which other programs on the machine do not lengthen much.
+        # Processor time, which other programs on the machine hardly affect.
         began = time.process_time()
         engine.cast_segments(start, end)
         return time.process_time() - began

@@ -1,6 +1,6 @@
 """Merges chunks: counts and errors by family, and causes with their bounds.
 
-Chunks are taken in the order of their keys, so that nothing depends on the order in which they were finished.
+Chunks are merged in the order of their keys, so the result does not depend on the order in which they finished.
 """
 
 import json
@@ -33,12 +33,12 @@ from cylcollide.crosscheck.run.chunk_store import Chunk
 from cylcollide.crosscheck.run.plan import AT_POSES
 
 ALL = "all"
-"""The family of the row of all."""
+"""The family name in the row of totals."""
 
 MM_PER_METRE = 1000.0
 
 GRAZES = "side-graze"
-"""The family whose depth is that of the cut below the side, and the same for limbs of all sizes."""
+"""The family whose depth is that of the cut below the side, at equal shares of the radius for all sizes."""
 
 
 @dataclass(frozen=True)
@@ -64,7 +64,7 @@ class Tally:
         return sum(row[name] for row in rows if family in (None, row["family"]))
 
     def rechecked(self, family: str | None = None) -> int | None:
-        """Segments that needed exact arithmetic for this library's own answer; None where families are mixed."""
+        """Segments that needed exact arithmetic for this library's own answer; None if families are mixed."""
         chunks = [chunk for chunk in self.chunks.values() if family in (None, *_names(chunk))]
         mixed = family is not None and any(len(_names(chunk)) > 1 for chunk in chunks)
         return None if mixed else sum(chunk.record["rechecked"] for chunk in chunks)
@@ -81,20 +81,20 @@ class Tally:
 
     @property
     def calibrations(self) -> list[JsonObject]:
-        """What was measured, each engine, setup and size once."""
+        """The calibrations, each engine, setup and size once."""
         found = [known for chunk in self.chunks.values() for known in chunk.record["calibrations"]]
         every = {json.dumps(known, sort_keys=True): known for known in found}
         return [every[text] for text in sorted(every)]
 
     def rows(self) -> list[JsonObject]:
-        """One row per family, then the row of all."""
+        """One row per family, then the row of totals."""
         return [*(self._row(family) for family in self.families), self._row(None)]
 
     def _row(self, family: str | None) -> JsonObject:
         kind: Int8Array = self.column("kind", family)
         cause: Int8Array = self.column("cause", family)
         amount: Float64Array = self.column("amount", family)
-        # Where no causes were sought, the errors of all right hits are here: those of 0 are none.
+        # If causes were not sought, the errors of all right hits are included: those of 0 do not count.
         off = ~np.isin(kind, ERRORS) | (amount != 0)
         return {
             "family": ALL if family is None else family,
@@ -108,16 +108,16 @@ class Tally:
         }
 
     def cause_rows(self, tried: Mapping[Cause, Sequence[list[Trial]]]) -> list[JsonObject]:
-        """One row per cause that was found, most frequent first; ``tried`` holds the trials of a sample of each."""
+        """One row per cause that was found, most frequent first; ``tried`` has the trials of a sample of each."""
         found = self.column("cause")
         rows = [self._cause_row(cause, found == cause, tried.get(cause, ())) for cause in Cause if cause in found]
         return sorted(rows, key=lambda row: -row["count"])
 
     @cached_property
     def ratios(self) -> Float64Array:
-        """What was measured of each disagreement, as a share of the bound of its cause; nan if that has none."""
+        """The measured number of each disagreement as a share of its cause's bound; nan if there is none."""
         kind, cause, measured, bound = (self.column(name) for name in ("kind", "cause", "measured", "bound"))
-        # The answers and rays of a call are kept to ask it again: they are no length and its bound.
+        # Lost answers have the numbers of answers and rays of the call, not a length and its bound.
         bounded = np.isfinite(bound) & (bound > 0) & (kind != Kind.LOST) & ~np.isin(cause, WITHOUT_BOUND)
         return np.where(bounded, measured / np.where(bounded, bound, 1.0), np.nan)
 
@@ -140,7 +140,7 @@ class Tally:
         }
 
     def setup_rows(self) -> list[JsonObject]:
-        """One row per family, way to build and greatest radius of limbs, in order of families, then as they came."""
+        """One row per family, setup and largest radius of limbs, in the order of families, then of occurrence."""
         groups: dict[str, JsonObject] = {}
         for family, about, kinds in self._scenes():
             of = {"family": family, "setup": about["setup"], "radius": about["radius"]}
@@ -152,7 +152,7 @@ class Tally:
         return list(groups.values())
 
     def call_rows(self) -> list[JsonObject]:
-        """One row per call of the family of whole batches: segments asked, answers that came; smallest first."""
+        """One row per call of the family of whole batches: number of segments and of answers; smallest first."""
         rows = []
         for _, about, kinds in filter(lambda scene: scene[0] in WHOLE_BATCHES, self._scenes()):
             asked, lost = about["rays"], int(np.sum(kinds == Kind.LOST))
@@ -160,7 +160,7 @@ class Tally:
         return sorted(rows, key=lambda row: (row["asked"], row["as_lists"]))
 
     def graze_rows(self) -> list[JsonObject]:
-        """One row per radius and depth of cut, as a share of the radius: errors of the hits that are reported."""
+        """One row per radius and depth of the cut as a share of the radius: errors of the reported hits."""
         kind, amount = self.column("kind", GRAZES), self.column("amount", GRAZES)
         radius, depth = self.of_scene("radius", GRAZES), self.column("depth", GRAZES)
         cut = depth > 0
@@ -173,7 +173,7 @@ class Tally:
         return rows
 
     def of_scene(self, name: str, family: str | None = None) -> Any:
-        """What the scenes of all disagreements, or of those of a family, were: ``setup`` or ``radius``."""
+        """``setup`` or ``radius`` of the scene of each disagreement, or of each one of a family."""
         parts = [
             np.array([about[name] for about in chunk.record["scenes"]])[chunk.columns["scene"]]
             for key, chunk in self.chunks.items()
@@ -188,19 +188,19 @@ class Tally:
                 yield key.family, about, chunk.columns["kind"][chunk.columns["scene"] == number]
 
     def unexplained(self) -> JsonObject:
-        """How many disagreements no cause claims, of those whose cause was sought."""
+        """Number and share of unexplained disagreements among those whose cause was sought."""
         cause = self.column("cause")
         count, sought = int(np.sum(cause == Cause.UNEXPLAINED)), int(np.sum(cause != NOT_SOUGHT))
         return {"count": count, "disagreements": sought, "share": count / sought if sought else 0.0}
 
 
 def _names(chunk: Chunk) -> list[str]:
-    """The families in a chunk, by their code."""
+    """The families in a chunk, in the order of their codes."""
     return [row["family"] for row in chunk.record["families"]]
 
 
 def _rows(chunk: Chunk, family: str | None) -> Any:
-    """Which disagreements of a chunk are of a family; all if none is named."""
+    """Which disagreements of a chunk belong to a family; all for None."""
     if family is None:
         return slice(None)
     names = _names(chunk)
@@ -225,7 +225,7 @@ def _trial_row(tried: Sequence[list[Trial]]) -> JsonObject:
 
 
 def _error_figures(kind: Int8Array, amount: Float64Array) -> JsonObject:
-    """Figures of the early hits, the late ones and the normals among some disagreements."""
+    """Figures of the early hits, the late hits and the normals among some disagreements."""
     early, late = (amount[kind == k] * MM_PER_METRE for k in (Kind.EARLY, Kind.LATE))
     return {
         "early_mm": plain(median_99_max(-early)),
@@ -247,11 +247,11 @@ def sample(cases: Sequence[Case], count: int) -> dict[Cause, list[Case]]:
 LIMBS = 15
 """Number of the humanoid's limbs."""
 ENOUGH = 20
-"""True hits of a limb after which an engine that reports none of them does not hold the limb."""
+"""Number of true hits of a limb from which an engine that reports none of them lacks the limb."""
 
 
 def findings(tally: Tally) -> Iterator[JsonObject]:
-    """Yield what stands out in calibrations of the default setup and in counts."""
+    """Yield the notable results in calibrations of the default setup and in counts."""
     default = [c for c in tally.calibrations if c["setup"] == asdict(DEFAULT)]
     if default:
         yield from _measured(default)
@@ -262,7 +262,7 @@ def findings(tally: Tally) -> Iterator[JsonObject]:
     if silent:
         text = f"limb {', '.join(map(str, silent))} is never reported, though it is hit {hits[silent].sum()} times"
         yield _finding("limb missing", text, {"limbs": silent, "hits": hits[silent].tolist()})
-    # A hit that came back when its ray was cast alone has no bound.
+    # A hit that is reported if its ray is cast alone has no bound.
     came_back = np.isnan(tally.column("bound")) & (tally.column("cause") == Cause.API_LIMIT)
     if lost := int((came_back & (tally.column("kind") != Kind.LOST)).sum()):
         text = f"{lost} hits are lost that come back when the same ray is asked alone"
@@ -280,7 +280,7 @@ def _measured(default: Sequence[JsonObject]) -> Iterator[JsonObject]:
     if rim.max() > rounding.max():
         text = f"rims are rounded with a radius of {1e3 * rim.max():.6g} mm"
         yield _finding("rounded rim", text, {"rim": float(rim.max())})
-    # Larger or smaller by the same share of its size, for every size that was measured.
+    # Larger or smaller by the same share of its size, for every measured size.
     shares = side / radius
     if (np.abs(side) > rounding).all() and np.ptp(shares) <= 0.01 * np.abs(shares).max():
         word, share = "inflated" if shares[0] > 0 else "shrunk", float(np.median(shares))
@@ -294,5 +294,5 @@ def _measured(default: Sequence[JsonObject]) -> Iterator[JsonObject]:
 
 
 def _finding(name: str, text: str, evidence: JsonObject) -> JsonObject:
-    """One sentence and the numbers behind it."""
+    """One sentence and its evidence in numbers."""
     return {"name": name, "text": text, "evidence": evidence}

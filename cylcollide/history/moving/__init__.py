@@ -1,1 +1,1 @@
-"""Flying bullets: while they fly, limbs move from tick to tick; what each bullet hits first."""
+"""The first contact of each flying bullet, while limbs move from tick to tick."""

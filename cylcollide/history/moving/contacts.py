@@ -25,11 +25,11 @@ from cylcollide.runtime import memory
 from cylcollide.world.hit_world import HitWorld
 
 PROTECTION_MARGIN = 2.0**-48
-"""Times the largest time of a piece: far above the rounding of the time at a fraction of it."""
+"""Relative to the largest time of a piece: far above the rounding of the time at a fraction of it."""
 
 
 def first_contacts(request: MovingRequest, world: HitWorld) -> MovingHits:
-    """The first contact of each bullet; the world is where limbs are now."""
+    """The first contact of each bullet; `world` is used for present positions."""
     n = request.bullets
     contacts = _bounded(request)
     open_rows, undecided, exact = np.flatnonzero(~contacts.accurate), np.zeros(n, np.bool_), dict[int, FirstContact]()
@@ -56,7 +56,7 @@ def first_contacts(request: MovingRequest, world: HitWorld) -> MovingHits:
 
 
 def _bounded(request: MovingRequest) -> MovingColumns:
-    """The first contact of each bullet as far as float64 decides it."""
+    """The first contact of each bullet as far as float64 bounds decide it."""
     n, query = request.bullets, request.query
     hits = columns_of(MovingColumns, n, memory.rows((n, 2)))
     first_tick = request.ticks[0].number
@@ -74,7 +74,7 @@ def _bounded(request: MovingRequest) -> MovingColumns:
 
 
 def _write_exact(request: MovingRequest, entered: FirstContact, i: int, contacts: MovingColumns) -> None:
-    """Write the contact of bullet i, each number rounded from the exact one."""
+    """Write the contact of bullet i, rounding each exact number."""
     s, interval = entered.contact.entry, entered.pair.interval
     contacts.fraction[i] = s.double_double()
     contacts.alpha[i] = s.rounded(interval.within.alpha0, interval.within.alpha1)
@@ -84,7 +84,7 @@ def _write_exact(request: MovingRequest, entered: FirstContact, i: int, contacts
 
 
 def _exits(request: MovingRequest, contacts: MovingColumns, exact: Mapping[int, FirstContact]) -> Columns:
-    """Where bullets leave the limbs that they hit."""
+    """The exits of bullets from the limbs that they hit, (n,) each."""
     n = request.bullets
     fraction, time, duration, piece = np.empty(n), np.empty(n), np.empty(n), np.empty(n, np.int64)
     accurate = np.empty(n, np.bool_)
@@ -102,13 +102,13 @@ def _exits(request: MovingRequest, contacts: MovingColumns, exact: Mapping[int, 
 def _may_be_protected(request: MovingRequest, limb: Int32Array, piece: Int64Array, fraction: Float64Array) -> BoolArray:
     """Whether each of these limbs may be protected at a fraction of a piece, (n,) each."""
     begin, end = request.flights.target_t0[piece], request.flights.target_t1[piece]
-    with np.errstate(invalid="ignore"):  # a fraction that is not known is infinite, and not accurate
+    with np.errstate(invalid="ignore"):  # an unknown fraction is infinite, and not accurate
         time = begin + fraction * (end - begin) + PROTECTION_MARGIN * np.maximum(abs(begin), abs(end))
     since = [request.until.get(who, np.inf) for who in request.limbs.table.character[limb].tolist()]
     return ~(time < np.array(since, np.float64))
 
 
 def _moment(interval: BulletInterval, s: Algebraic) -> Fraction:
-    """The bullet's time at s of its piece, to a hundred bits."""
+    """The bullet's time at s of its piece, to about 100 bits."""
     t0, rate = interval.bullet_time
     return t0 + rate * sum(map(Fraction, s.double_double()))

@@ -1,6 +1,6 @@
-"""Contacts of flying bullets in exact arithmetic: those that float64 bounds leave undecided, and ends of contacts.
+"""Exact contacts of flying bullets, for those that float64 bounds leave undecided, and ends of contacts.
 
-Contacts with boxes that turn are not exact, but bounded from both sides.
+Contacts with turning boxes are not exact, but bounded from both sides.
 """
 
 from dataclasses import dataclass
@@ -29,7 +29,7 @@ from cylcollide.query.loops.moving_rows import ALPHA0, ALPHA1, HALF, RADIUS, RAD
 from cylcollide.validate import NO_LIMIT, NO_RADIUS
 
 Affine: TypeAlias = tuple[Fraction, Fraction]
-"""C0 and c1 of c0 + c1 s."""
+"""The coefficients c0, c1 of c0 + c1 s."""
 
 
 class BulletInterval:
@@ -41,17 +41,17 @@ class BulletInterval:
         self.piece: int = request.intervals.piece.item(number)
         begin, end = flights.target_t0.item(self.piece), flights.target_t1.item(self.piece)
         within = tick_interval(begin, end, ticks[k].time, ticks[k + 1].time if k + 1 < len(ticks) else None)
-        assert within is not None  # an interval is where the targets' time is within the tick
+        assert within is not None  # the targets' time is within the tick throughout an interval
         self.within = within
 
     @property
     def target_time(self) -> Affine:
-        """The targets' time, of s."""
+        """The targets' time as a function of s."""
         return self._affine(self.request.flights.target_t0, self.request.flights.target_t1)
 
     @property
     def bullet_time(self) -> Affine:
-        """The bullet's time, of s."""
+        """The bullet's time as a function of s."""
         return self._affine(self.request.flights.t0, self.request.flights.t1)
 
     def _affine(self, begin: Float64Array, end: Float64Array) -> Affine:
@@ -59,18 +59,18 @@ class BulletInterval:
         return first, Fraction(end.item(self.piece)) - first
 
     def at(self, u: float) -> Algebraic:
-        """S at u of the interval, 0 to 1."""
+        """The s at u, 0 to 1, of the interval."""
         return Algebraic.rational(self.within.begin + Fraction(min(u, 1.0)) * (self.within.end - self.within.begin))
 
     @property
     def following(self) -> "BulletInterval | None":
-        """The same bullet in the next interval, if its flight goes on."""
+        """The same bullet in the next interval, None after the last one."""
         after = self.number + 1
         goes_on = after < self.request.intervals.offsets[self.bullet + 1]
         return BulletInterval(self.request, self.bullet, after) if goes_on else None
 
     def considered(self) -> "list[BulletAndLimb]":
-        """The limbs near the bullet that it considers, by row."""
+        """The limbs near the bullet that are neither masked, ignored nor left out, by row."""
         query = self.request.query
         mask = query.mask.item(broadcast_index(query.mask, self.bullet))
         ignored = query.ignored.item(broadcast_index(query.ignored, self.bullet))
@@ -82,7 +82,7 @@ class BulletInterval:
         ]
 
     def first_contact(self) -> "tuple[FirstContact | None, bool]":
-        """The first contact, ties by the lowest row, and whether a box that turns may be first."""
+        """The first contact, ties by the lowest row, and whether a turning box may be hit earlier."""
         possible = [found for pair in self.considered() if (found := pair.first_contact()) is not None]
         first: FirstContact | None = None
         for found in possible:
@@ -105,7 +105,7 @@ class BulletAndLimb:
 
     @cached_property
     def motion(self) -> Motion:
-        """Both, on straight lines."""
+        """The straight motions of bullet and limb."""
         request, piece = self.interval.request, self.interval.piece
         flights, limbs, row = request.flights, request.limbs, self.limb
         places = (flights.starts[piece], flights.ends[piece], *limbs.here[row], *limbs.there[row])
@@ -128,7 +128,7 @@ class BulletAndLimb:
         return FirstContact(self, found.contact, found.earliest, None, found.known_face)
 
     def contacts(self) -> list[Contact]:
-        """When the bullet is in the limb while that is not protected, in order; in a box, about when it first is."""
+        """The intervals of s, in order, in which the bullet is in the unprotected limb; of a box, about the first."""
         if self._is_box:
             box = self._box_contact
             contacts = [] if box is None or box.latest is None else [box.contact]
@@ -140,7 +140,7 @@ class BulletAndLimb:
         return common(contacts, [Contact(Algebraic.rational(0), end, exit_open=True)]) if end > 0 else []
 
     def is_same_limb(self, other: "BulletAndLimb") -> bool:
-        """Whether both, perhaps in different ticks, are about one limb of one character, or one bare limb."""
+        """Whether both refer to one limb of one character, or one bare limb, possibly in different ticks."""
         one, two, table, rig_limb = self.limb, other.limb, self._table, self.interval.request.limbs.rig_limb
         if (table.character[one], rig_limb[one]) != (table.character[two], rig_limb[two]):
             return False
@@ -156,7 +156,7 @@ class BulletAndLimb:
 
     @property
     def _protected_from(self) -> Algebraic | None:
-        """S from which on the limb is protected; None if it is not, or from the first moment on."""
+        """The s from which on the limb is protected; None if it is never protected, or time stands still."""
         until = self.interval.request.until.get(self._table.character.item(self.limb))
         begin, rate = self.interval.target_time
         return None if until is None or rate == 0 else Algebraic.rational((Fraction(until) - begin) / rate)
@@ -187,9 +187,9 @@ class BulletAndLimb:
         return FirstContact(self, contact, earliest, at(upper), Face(through))
 
     def _still_box_contact(self, row: Float64Array) -> "FirstContact | None":
-        """The same with a box that stands still, a row of `IntervalRows.rows`; exact."""
+        """The exact first contact with a box that stands still; `row`: a row of `IntervalRows.rows`."""
         request, piece, within = self.interval.request, self.interval.piece, self.interval.within
-        alpha = 0.0 if row[ALPHA1] != row[ALPHA0] else row[ALPHA0]  # either all the time, or the pose is the tick's
+        alpha = 0.0 if row[ALPHA1] != row[ALPHA0] else row[ALPHA0]  # alpha is constant, or the box is at rest
         solid = exact_limb(HitLimbs(request.limbs, np.array([self.limb]), np.array([alpha]))._table, 0)
         flights = request.flights
         rays = Rays(flights.starts[piece : piece + 1], flights.ends[piece : piece + 1], True, NO_LIMIT, NO_RADIUS)
@@ -207,23 +207,23 @@ class BulletAndLimb:
 
 @dataclass(frozen=True)
 class FirstContact:
-    """The first contact of a bullet with one limb, which begins between two moments."""
+    """The first contact of a bullet with one limb; it begins between two moments."""
 
     pair: BulletAndLimb
     contact: Contact
     earliest: Algebraic
     latest: Algebraic | None
-    """None: the contact is possible, not certain."""
+    """None: the contact is possible, but not certain."""
     known_face: Face | None = None
 
     @property
     def is_exact(self) -> bool:
-        """Whether both moments are one."""
+        """Whether both moments are the same."""
         return self.earliest is self.latest
 
     @property
     def face(self) -> Face:
-        """The face that the bullet enters by."""
+        """The face through which the bullet enters."""
         return contact_face(self.pair.motion, self.contact) if self.known_face is None else self.known_face
 
     def end(self) -> "tuple[BulletInterval, Contact]":
@@ -242,7 +242,7 @@ class FirstContact:
 
 
 def first_contact(request: MovingRequest, bullet: int, begin: int) -> tuple[FirstContact | None, bool]:
-    """The first contact of a bullet from an interval on, None for a miss, and whether a box that turns may be first."""
+    """The first contact of a bullet from interval `begin` on, None for a miss; whether a turning box may be first."""
     undecided = False
     for number in range(begin, request.intervals.offsets.item(bullet + 1)):
         found, may_be_other = BulletInterval(request, bullet, number).first_contact()
@@ -260,6 +260,6 @@ def contact_with(request: MovingRequest, bullet: int, number: int, limb: int) ->
 
 
 def _nearest_face(place: Float64Array, half: Float64Array) -> int:
-    """The face of a box that a point of its surface is nearest to."""
+    """The face of a box nearest to a point of its surface."""
     axis = int((np.abs(place) - half).argmax())
     return int(Face.NEG_X) + 2 * axis + int(place[axis] > 0.0)

@@ -1,4 +1,4 @@
-"""The answer of `cast_moving`: `MovingHits`, the first contact of each bullet. Most fields are computed lazily."""
+"""The result of `cast_moving`: `MovingHits`, the first contact of each bullet. Most fields are computed lazily."""
 
 from __future__ import annotations
 
@@ -55,7 +55,7 @@ class MovingHit(Record):
 
 
 class MovingHits(HitFields):
-    """The first contact of each bullet with a limb that moves, row by row; arrays that cannot be written.
+    """The first contact of each bullet with a moving limb, row by row. Arrays are read-only.
 
     Lengths and times are in the units of the input. A miss has `hit` False, `limb`, `character`, `tick` and `piece` -1,
     `limb_name` None, `face` NONE, infinite fractions, NaN times, positions and normals. A bullet that starts in a limb
@@ -108,9 +108,9 @@ class MovingHits(HitFields):
         exits: Callable[[], Columns],
         present: Callable[..., Float64Array] | None,
     ) -> None:
-        """First contacts, as `MovingColumns` names them; also `error`, `clamped`, and the `row` of the limb.
+        """`contacts`: first contacts by the names of `MovingColumns`, also `error`, `clamped`, and the limb's `row`.
 
-        `exits` computes `exit_fraction`, `exit_piece`, `exit_time` and `duration`; `present` as `_rewound` has it.
+        `exits` computes `exit_fraction`, `exit_piece`, `exit_time` and `duration`; `present` is that of `_rewound`.
         """
         self._flights, self._contacts, self._exits, self._present = flights, contacts, exits, present
         self._limbs, self._row = limbs, contacts["row"]
@@ -133,7 +133,7 @@ class MovingHits(HitFields):
 
     @property
     def rechecked(self) -> int:
-        """How many bullets needed exact arithmetic."""
+        """The number of bullets that needed exact arithmetic."""
         return int(np.count_nonzero(~self._contacts["accurate"]))
 
     def _spots(self) -> Columns:

@@ -1,4 +1,4 @@
-"""The limbs that flying bullets may hit: where they are at both ends of a tick."""
+"""The limbs that flying bullets may hit: their places at both ends of a tick."""
 
 from functools import cached_property
 
@@ -40,7 +40,7 @@ class MovingLimbs:
         table = columns_of(MovingRows, m, rows, no_paths, row)
         fill_moving_rows(ring.recorded, tick, table)
         self.here, self.there = (rows[:, first : first + 6].reshape(m, 2, 3) for first in (P1, P1_NEXT))
-        """Ends at the tick, recorded, and at the next one, the same of a limb that stays; (m, 2, 3)."""
+        """Recorded ends at the tick and at the next one, equal for a limb that stays; (m, 2, 3) each."""
         self.table = table._replace(paths=self._paths_of(table))
 
     @cached_property
@@ -49,7 +49,7 @@ class MovingLimbs:
         return RewoundLimbs(self.ring, self.tick, np.zeros(len(self.tick)), self.table.row).column("rig_limb")
 
     def _paths_of(self, table: MovingRows) -> Float64Array:
-        """The ways of boxes: rows of `MovingRows.paths`. What no bone moves is given in the world."""
+        """The paths of boxes: rows of `MovingRows.paths`. A box that no bone moves is given in world coordinates."""
         own = np.flatnonzero(table.box != NO_BOX)
         paths = np.zeros((len(own), PATH_ROW))
         if not len(own):
@@ -59,7 +59,7 @@ class MovingLimbs:
         paths[:, HERE : HERE + 3], paths[:, THERE : THERE + 3] = self.here[own, 0], self.there[own, 0]
         paths[:, TURN + 3] = paths[:, TURN_NEXT + 3] = 1.0
         paths[:, AXES : HALF + 3] = here._table.boxes
-        carried = labels.bone != NO_BONE  # statics have no bone, and the axes of here
+        carried = labels.bone != NO_BONE  # statics have no bone, and keep the axes of this tick
         carried &= not self.ring.by_ends
         if carried.any():
             position, turn = labels.bone_positions, labels.bone_orientations
@@ -78,9 +78,9 @@ class MovingLimbs:
 
 
 class HitLimbs:
-    """Limbs at moments between ticks, (n,), as results read them; `_state_row` has their rows in the state of the tick.
+    """N limbs at moments between ticks, in the form that results read.
 
-    Ends are between those of both ticks, on straight lines; boxes and bones are as `PoseHistory.limbs_at` has them.
+    Ends are interpolated linearly between both ticks; boxes and bones are those of `PoseHistory.limbs_at`.
     """
 
     def __init__(self, limbs: MovingLimbs, row: Int64Array, alpha: Float64Array) -> None:
@@ -105,10 +105,10 @@ class HitLimbs:
 
     @cached_property
     def _kernel_rows(self) -> LimbRows:
-        """What loops read of the limbs."""
+        """The columns that loops read."""
         return self._table.kernel_rows
 
     @property
     def _labels(self) -> RowLabels:
-        """Names, hit groups and bones of the limbs, and these bones between both ticks, if bones were recorded."""
+        """Names, hit groups and bones of the limbs; bone transforms are interpolated, if bones were recorded."""
         return self._rewound._labels

@@ -1,4 +1,4 @@
-"""A request about flying bullets: their checked pieces, cut into tick intervals, and the limbs that they come near."""
+"""A request for flying bullets: their checked pieces, cut into tick intervals, and the limbs near them."""
 
 from __future__ import annotations
 
@@ -30,15 +30,15 @@ from cylcollide.runtime import memory
 from cylcollide.validate import EVERY_LAYER, IGNORE_NONE, NO_LIMIT, NO_RADIUS
 
 NEVER = np.array([np.inf])
-"""`MovingQuery.until` where no one is protected."""
+"""`MovingQuery.until` if no character is protected."""
 
 MANY_BULLETS = 100
-"""From so many on, the limbs near all bullets of a tick are found together."""
+"""From this number on, the limbs near all bullets of a tick are found together."""
 
 TARGET_TIMES = ("target_t0", "target_t1")
 
 Times: TypeAlias = tuple[ArrayLike | None, ArrayLike | None]
-"""When something begins and ends."""
+"""Begin and end times."""
 
 
 def moving_request(
@@ -56,7 +56,7 @@ def moving_request(
     on_old: OnOld = "error",
     threads: int | None = None,
 ) -> Callable[[Ring], MovingRequest]:
-    """A request about flying bullets, of the ticks that are kept."""
+    """A function that makes the request for flying bullets from the kept ticks."""
     return lambda ring: MovingRequest(
         ring, starts, ends, (t0, t1), (target_t0, target_t1),
         resolution, mask, ignore_character, protected_since, on_old, threads,
@@ -85,12 +85,12 @@ class MovingRequest:
         Raises
         ------
         ValueError
-            For numbers, shapes or times that are not accepted, naming the first bad row.
+            For numbers, shapes or times that are not accepted; the message names the first bad row.
         """
         resolution, self.threads = _resolution(resolution), validate.workers(threads)
         protected = (column.tolist() for column in protected_by(protected_since))
         self.until: dict[int, float] = dict(zip(*protected, strict=True))
-        """The targets' time from which each protected character is not hit."""
+        """The targets' time from which on each protected character is not hit."""
         self.ring, self.ticks = ring, ring.ticks
         pieces = _checked_pieces(ring, starts, ends, times, target_times, on_old)
         self.flights, self.offsets, self.error, self.clamped, kept = pieces
@@ -106,13 +106,13 @@ class MovingRequest:
             number = np.where(until > 0.0, number, np.int32(LEFT_OUT))
         near = offsets, number, memory.rows((len(number),)), until
         self.query = MovingQuery(self.flights, self.intervals, self.limbs.table, *near, layers, ignored, resolution)
-        """The same for loops."""
+        """The request in the form that loops read."""
 
     def _near_rows(self) -> tuple[Int64Array, Int32Array, Int32Array]:
-        """The limbs that the bullet of each interval may hit: offsets, their ticks and rows."""
+        """The limbs that the bullet may hit in each interval: offsets, ticks and rows."""
         intervals, flights, ring = self.intervals, self.flights, self.ring
         start, end = (intervals.rows[:, k : k + 3].copy() for k in (START, END))
-        known_roughly = np.flatnonzero(intervals.is_open)  # so the whole piece is looked at
+        known_roughly = np.flatnonzero(intervals.is_open)  # so the whole piece is used
         start[known_roughly] = flights.starts[intervals.piece[known_roughly]]
         end[known_roughly] = flights.ends[intervals.piece[known_roughly]]
         batch = RayBatch(Rays(start, end, True, NO_LIMIT, NO_RADIUS), EVERY_LAYER, IGNORE_NONE, POLICY_HIT)
@@ -123,7 +123,7 @@ class MovingRequest:
         return offsets, np.repeat(tick, np.diff(offsets)), row
 
     def _protected_from(self, count: Int64Array, number: Int32Array) -> Float64Array:
-        """The u of the interval from which the character of each pair of interval and limb is not hit; 0: all of it."""
+        """The u, for each pair of interval and limb, from which on its character is not hit; 0: the whole interval."""
         intervals, flights, limbs = self.intervals, self.flights, self.limbs
         since = np.array([self.until.get(who, np.inf) for who in limbs.table.character.tolist()])[number]
         interval = np.repeat(np.arange(len(count)), count)
@@ -139,20 +139,20 @@ class MovingRequest:
 
 
 def _rows_near(batch: RayBatch, ring: Ring, tick: Int32Array) -> tuple[Int64Array, Int32Array]:
-    """The rows that each ray may hit at its tick: offsets and rows, ascending for each."""
+    """The rows that each ray may hit at its tick: offsets, and rows ascending for each ray."""
     nobody = Protection(np.empty(0, np.int64), np.empty(0), np.empty(0))
     return rows_near_rays(batch, ring.recorded, tick, nobody, True, make_stack(ring.deepest_tree))
 
 
 def _rows_near_many(batch: RayBatch, ring: Ring, tick: Int32Array) -> tuple[Int64Array, Int32Array]:
-    """The same, by streams."""
+    """`_rows_near` by ray streams: rays sorted by tick and traced together."""
     n, tree = len(tick), ring.deepest_tree
     order, _ = sorted_by_tick(batch.rays, batch.rays, tick, np.zeros(n), len(ring.ticks))
     return rows_near_many(ring.recorded, order, True, scratch_for_streams(tree, 0))
 
 
 def _distinct(ring: Ring, tick: Int32Array, row: Int32Array) -> tuple[MovingLimbs, Int32Array]:
-    """The different limbs among rows of ticks, and which of them each is."""
+    """The distinct limbs among rows of ticks, and the index of each among them."""
     first = np.cumsum([0, *(one.structure.rows for one in ring.ticks)])
     key = first[tick] + row
     used = np.zeros(first[-1], np.bool_)
@@ -178,10 +178,10 @@ def _resolution(resolution: float) -> float:
 def _checked_pieces(
     ring: Ring, starts: ArrayLike | FlightPath, ends: ArrayLike | None, times: Times, target_times: Times, on_old: OnOld
 ) -> tuple[FlightRows, Int64Array, Float64Array, BoolArray, BoolArray]:
-    """The pieces of flights, in the order of bullets and, of each, in the order of time.
+    """The pieces of flights, bullet by bullet in the order of time, and their offsets by bullet, (bullets + 1,).
 
-    Also where those of each bullet begin, (bullets + 1,); and of each piece how far it is from its curve, whether other
-    times of the targets were asked for, and whether its times are kept, (pieces,) each.
+    Also, (pieces,) each: the bound on the distance from the curve, whether the targets' times were clamped, and whether
+    they are kept.
     """
     if isinstance(starts, FlightPath):
         if not (ends is None and times[0] is None and times[1] is None):
@@ -219,7 +219,7 @@ def _checked_pieces(
 def _kept(
     ring: Ring, begin: Float64Array, end: Float64Array, on_old: OnOld, names: Sequence[str]
 ) -> tuple[BoolArray, BoolArray]:
-    """Whether the targets' times of each piece are replaced by kept ones, and whether any of them counts."""
+    """Whether the targets' times of each piece are clamped to kept ones, and whether the piece is evaluated."""
     validate.one_of(on_old, "on_old", *ON_OLD)
     outside = [(times < ring.times[0]) | (times > ring.times[-1]) for times in (begin, end)]
     if on_old == "error":
@@ -232,7 +232,7 @@ def _kept(
 
 
 def _check_order(begin: Float64Array, end: Float64Array, names: Sequence[str]) -> None:
-    """Raise ValueError where a time ends before it begins."""
+    """Raise ValueError for an end before its begin."""
     row = validate.first_bad_row(end < begin)
     if row is not None:
         raise ValueError(
@@ -242,7 +242,7 @@ def _check_order(begin: Float64Array, end: Float64Array, names: Sequence[str]) -
 
 
 def _offsets(path: FlightPath, pieces: int, t0: Float64Array, t1: Float64Array) -> Int64Array:
-    """Where the pieces of each bullet begin; ValueError if they are not in order."""
+    """The offsets of the pieces of each bullet, (bullets + 1,); ValueError if they are not in order."""
     bullet = validate.integers(path.bullet, "path.bullet", pieces, 0, 2**31 - 1, one=False)
     step = np.diff(bullet)
     row = validate.first_bad_row((step < 0) | ((step == 0) & (t0[1:] < t1[:-1])))
@@ -256,7 +256,7 @@ def _offsets(path: FlightPath, pieces: int, t0: Float64Array, t1: Float64Array) 
 
 
 def _intervals_of(flights: FlightRows, offsets: Int64Array, kept: BoolArray) -> IntervalRows:
-    """The parts of pieces within one tick each; none of a piece whose times are not kept."""
+    """The parts of pieces within one tick each; no parts for a piece whose times are not kept."""
     times = flights.times[:-1]
     first, last = (np.searchsorted(times, t, side="right") - 1 for t in (flights.target_t0, flights.target_t1))
     before = np.zeros(len(first) + 1, np.int64)

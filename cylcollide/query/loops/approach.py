@@ -1,7 +1,7 @@
 """How near a segment comes to a limb, and how deep into it, bounded from both sides.
 
-The distance from a limb changes no faster than a point moves. So the distance of a middle bounds that of a whole
-stretch, and stretches are halved until the bounds decide, or until `MOST_POINTS` were asked.
+The distance from a limb changes no faster than a point moves, so the distance at the middle of an interval bounds that
+of the whole interval. Intervals are halved until the bounds decide, or until `MOST_POINTS` points are evaluated.
 """
 
 from math import inf, sqrt
@@ -16,22 +16,22 @@ from cylcollide.kernels.ray import as_vector, dot, largest_component, subtract
 from cylcollide.runtime.compile import compiled, compiled_loop
 
 FAR, OPEN, NEAR = 0, 1, 2
-"""A stretch is certainly farther than one bound, certainly nearer than another one somewhere, or neither is shown."""
+"""FAR: certainly farther than one bound everywhere. NEAR: certainly within another one somewhere. OPEN: not proved."""
 
 MOST_POINTS = 1024
-"""Points at which the distance of one segment from one limb is asked."""
+"""Most points at which the distance of one segment from one limb is evaluated."""
 
 MOST_HALVINGS = 40
 
 PAD = 2.0**-45
-"""Of coordinates: far above the rounding of points and lengths here."""
+"""A margin relative to coordinates, far above the rounding of points and lengths here."""
 
 
 @compiled
 def approach(start: Vector, along: Vector, far: float, near: float, limb: Limb) -> tuple[int, float]:
     """Whether start + s along, 0 <= s <= 1, is FAR: beyond `far` from the limb, or NEAR: somewhere within `near`.
 
-    `near` is at most `far`; distances are signed. Also where it is near.
+    `near` is at most `far`; distances are signed. Also returns s where it is near.
     """
     pad = PAD * (largest_component(start) + largest_component(along) + limb.extent)
     length, level, number, width, is_far = sqrt(dot(along, along)), 0, 0, 1.0, True

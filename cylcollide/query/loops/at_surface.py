@@ -13,7 +13,7 @@ from cylcollide.query.loops.inputs import RayBatch
 from cylcollide.runtime.compile import compiled_loop
 
 BEFORE = 1.0 - 2.0**-40
-"""Times this a bound in metres is one as a fraction, whatever is rounded."""
+"""Factor that keeps a lower bound in metres a lower bound as a fraction, despite rounding."""
 
 
 @compiled_loop
@@ -29,8 +29,8 @@ def settle_rows(
 ) -> None:
     """Find the closest limb of each ray among the pieces on its list, as far as the sides of start and end decide it.
 
-    `sides` (pieces, 2): of `kernels.at_surface`. Of each piece, write whether its limb is certainly missed, and a
-    fraction before which the ray is in no point of it. Of `hits`, limb, inside and undecided are written.
+    `sides` (pieces, 2): codes of `kernels.at_surface`. Writes, per piece, whether its limb is certainly missed, and a
+    fraction before which the ray is not in it. Of `hits`, only limb, inside and undecided are written.
     """
     for k in range(hits.limb.size):
         previous, ray = NO_LIMB, ray_at(batch.rays, k)

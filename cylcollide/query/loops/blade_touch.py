@@ -1,9 +1,9 @@
-"""When a blade that is swept first comes within its radius of a limb, bounded from both sides.
+"""When a swept blade first comes within its radius of a limb, bounded from both sides.
 
-A plane with the limb behind it and both ends of the blade before it shows that they are apart, and for how long: the
-ends go straight, so their heights above the plane are linear. From there on another plane is looked for, until the
-blade touches the limb within the resolution, or its time is over. A tube has no such planes in its bore: there the
-distance of the whole blade says for how long nothing touches.
+A plane with the limb behind it and both ends of the blade in front of it proves that they are apart, and for how long:
+the ends move straight, so their heights above the plane are linear in time. The search continues from the end of that
+time with another plane, until the blade touches the limb within the resolution, or its time ends. A tube has no such
+planes in its bore: there the distance of the whole blade bounds the time without contact.
 """
 
 from collections.abc import Callable
@@ -24,17 +24,17 @@ TUBE = int(Shape.TUBE)
 Query = TypeVar("Query")
 
 MOST_STEPS = 24
-"""Steps to the nearest point of a blade; a plane is found after one or two."""
+"""Most steps to the nearest point of a blade; a plane is found after one or two."""
 
-MOST_LOOKS = 256
-"""Times at which one blade and one limb are looked at; five or six suffice, but for grazes."""
+MOST_TESTS = 256
+"""Most times at which one blade and one limb are tested; five or six suffice except for grazes."""
 
 FINEST = 2.0**-6
-"""Of the resolution: how near to each other times are looked at before a contact counts as open."""
+"""Least step between tested times, relative to the resolution; below it a contact counts as open."""
 
 
 class Blade(NamedTuple):
-    """A capsule whose ends go straight in one unit of time."""
+    """A capsule whose ends move straight in one unit of time."""
 
     p: Vector
     q: Vector
@@ -56,17 +56,17 @@ def blade_of(ends: tuple[Vectors, Vectors, Vectors, Vectors], radius: float, i: 
 
 @inlined
 def moved(place: Vector, by: Vector, t: float) -> Vector:
-    """A place after a share of a way."""
+    """A place moved by a share of a displacement."""
     return place[0] + t * by[0], place[1] + t * by[1], place[2] + t * by[2]
 
 
 @inlined
 def free_times(
-    blade: Blade, a: Vector, b: Vector, t: float, n: Vector, limb: Limb, sway: float, pad: float
+    blade: Blade, a: Vector, b: Vector, t: float, n: Vector, limb: Limb, limb_speed: float, pad: float
 ) -> tuple[float, float]:
-    """From when until when a plane across n keeps the limb from the blade, whose ends are a and b at t.
+    """Begin and end of the time in which a plane with normal n separates limb and blade, whose ends are a and b at t.
 
-    Without t if it does not do so then. No point of the limb is faster than `sway`.
+    (inf, -inf) if it does not separate them at t. No point of the limb is faster than `limb_speed`.
     """
     beyond = support(n, limb) + blade.radius + 2.0 * pad
     first, last = -inf, inf
@@ -75,26 +75,28 @@ def free_times(
         height, rate = dot(n, subtract(place, limb.centre)) - beyond, dot(n, by)
         if not height > 0.0:
             return inf, -inf
-        if rate < sway:
-            last = min(last, t + height / (sway - rate))
-        if rate > -sway:
-            first = max(first, t - height / (sway + rate))
+        if rate < limb_speed:
+            last = min(last, t + height / (limb_speed - rate))
+        if rate > -limb_speed:
+            first = max(first, t - height / (limb_speed + rate))
     return first, last
 
 
 @compiled
-def look(blade: Blade, t: float, s: float, since: float, limb: Limb, sway: float) -> tuple[int, float, float, float]:
-    """Whether the blade touches the limb at t (NEAR), or from when until when it certainly does not (FAR).
+def look(
+    blade: Blade, t: float, s: float, since: float, limb: Limb, limb_speed: float
+) -> tuple[int, float, float, float]:
+    """Whether the blade touches the limb at t (NEAR), or the time in which it certainly does not (FAR).
 
-    `s` is where on the blade to begin; the nearest place that was found is returned with the answer. `since`: the time
-    from which on this is asked.
+    Returns the verdict, the nearest place found on the blade, and begin and end of that time. `s`: the place to begin
+    with. `since`: the earliest time that is not yet decided.
     """
     pad = PAD * (blade.size + limb.extent)
     a, b = moved(blade.p, blade.by_p, t), moved(blade.q, blade.by_q, t)
     u = subtract(b, a)
     square = dot(u, u)
     if limb.kind == TUBE:
-        margin = (blade.speed + sway) * (t - since)
+        margin = (blade.speed + limb_speed) * (t - since)
         state, s = approach(a, u, blade.radius + margin, blade.radius, limb)
         return state, s, since, t + (t - since)
     low, high, low_way, high_way, low_rate, high_rate = 0.0, 1.0, -1.0, -1.0, 0.0, 0.0
@@ -107,7 +109,7 @@ def look(blade: Blade, t: float, s: float, since: float, limb: Limb, sway: float
         if not 0.0 < distance < inf:
             return OPEN, s, t, t
         n = (way[0] / distance, way[1] / distance, way[2] / distance)
-        first, last = free_times(blade, a, b, t, n, limb, sway, pad)
+        first, last = free_times(blade, a, b, t, n, limb, limb_speed, pad)
         if first <= t <= last:
             return FAR, s, first, last
         rate = dot(n, u)
@@ -116,14 +118,14 @@ def look(blade: Blade, t: float, s: float, since: float, limb: Limb, sway: float
             size = sqrt(dot(level, level))
             if size > 0.5:
                 level = (level[0] / size, level[1] / size, level[2] / size)
-                first, last = free_times(blade, a, b, t, level, limb, sway, pad)
+                first, last = free_times(blade, a, b, t, level, limb, limb_speed, pad)
                 if first <= t <= last:
                     return FAR, s, first, last
         if rate > 0.0:
             high, high_way, high_rate = s, distance, rate
         else:
             low, low_way, low_rate = s, distance, rate
-        # where the tangents of both sides meet; or twice as far as the tangent takes to come within the radius
+        # where the tangents of both sides intersect; or twice the step to where the tangent falls to the radius
         guess = s - 2.0 * (distance - blade.radius) / rate if rate != 0.0 else s
         if low_way >= 0.0 and high_way >= 0.0:
             guess = (high_way - low_way + low_rate * low - high_rate * high) / (low_rate - high_rate)
@@ -134,32 +136,37 @@ def look(blade: Blade, t: float, s: float, since: float, limb: Limb, sway: float
     return OPEN, s, t, t
 
 
-Course: TypeAlias = tuple[float, float, float]
-"""From when until when a limb is looked at, and how it moves: no point of it is faster than this."""
+MotionBounds: TypeAlias = tuple[float, float, float]
+"""Begin and end of the time in which a limb is tested, and an upper bound of the speed of its points."""
 
-ALL_THE_TIME: Course = (0.0, 1.0, 0.0)
-"""Of a limb that stands."""
+ALL_THE_TIME: MotionBounds = (0.0, 1.0, 0.0)
+"""The course of a limb at rest."""
 
 
 @inlined
 def first_touch(
-    blade: Blade, course: Course, place: Callable[[Query, float], Limb], query: Query, resolution: float, until: float
+    blade: Blade,
+    course: MotionBounds,
+    place: Callable[[Query, float], Limb],
+    query: Query,
+    resolution: float,
+    until: float,
 ) -> tuple[float, float, float]:
-    """When a blade comes within its radius of a limb, which `place` puts where it is at a time.
+    """When a blade first comes within its radius of a limb; `place` returns the limb at a time.
 
-    Returns a time at which it certainly is, inf for none before `until`, and before which it is not by more than
-    `resolution`; where on the blade; and the earliest time before that for which nothing is shown, else inf.
+    Returns a time of certain contact, at most `resolution` after the first contact, or inf for none before `until`;
+    the place on the blade; and the earliest time before that for which nothing is proved, else inf.
     """
-    begin, end, sway = course
+    begin, end, limb_speed = course
     limb = place(query, begin)
     along, out = subtract(blade.q, blade.p), subtract(limb.centre, blade.p)
     square = dot(along, along)
     s = min(max(dot(out, along) / square, 0.0), 1.0) if square > 0.0 else 0.0
-    t, free, hit, where, is_open = begin, begin, inf, 0.0, inf  # free: there is no contact before, but where it is open
+    t, free, hit, where, is_open = begin, begin, inf, 0.0, inf  # free: no contact before, except if open
     step = 0.5 * resolution
-    for _ in range(MOST_LOOKS):
+    for _ in range(MOST_TESTS):
         limb = place(query, t)
-        state, s, first, last = look(blade, t, s, free, limb, sway)
+        state, s, first, last = look(blade, t, s, free, limb, limb_speed)
         finest = FINEST * resolution if is_open == inf else resolution
         if state == NEAR:
             hit, where = t, s

@@ -1,4 +1,4 @@
-"""The loop over blades that are swept: what each touches first, through the tree."""
+"""The loop over swept blades: finds the first limb that each touches, through the tree."""
 
 from collections.abc import Callable
 from math import inf, nan, sqrt
@@ -25,7 +25,7 @@ Query = TypeVar("Query")
 
 
 class Swept(NamedTuple):
-    """What n blades touch first."""
+    """The first contacts of n blades."""
 
     limb: Column[np.int32]  # NO_LIMB for none
     fraction: Column[np.float64]
@@ -40,7 +40,7 @@ def missed_strokes(n: int) -> Swept:
 
 
 class Stroke(NamedTuple):
-    """A blade, and a ball that holds it all the time."""
+    """A blade, and a ball that contains it throughout its stroke."""
 
     blade: Blade
     centre: Vector
@@ -49,7 +49,7 @@ class Stroke(NamedTuple):
 
 
 Touched: TypeAlias = tuple[float, float, int, float]
-"""When a blade touches first, where on it, which limb, and the earliest time for which nothing is shown."""
+"""Time of a blade's first contact, place on the blade, limb, and the earliest time for which nothing is proved."""
 
 
 @inlined
@@ -65,7 +65,7 @@ def stroke_of(blade: Blade, resolution: float) -> Stroke:
 
 @inlined
 def may_touch(stroke: Stroke, limb: Limb, growth: float) -> bool:
-    """Whether the box around a limb, grown, meets the ball and the box around the blade: whatever the tree is."""
+    """Whether the grown box of a limb intersects the ball and the box around the blade; independent of the tree."""
     low, high = padded_box(limb)
     blade, square, pad = stroke.blade, 0.0, growth + stroke.blade.radius + PAD * (stroke.blade.size + limb.extent)
     p, q = blade.p, blade.q
@@ -80,7 +80,7 @@ def may_touch(stroke: Stroke, limb: Limb, growth: float) -> bool:
 
 @inlined
 def earlier(found: Touched, k: int, touch: tuple[float, float, float]) -> Touched:
-    """The first contact, with that of limb k; of two at one time that of the lower number."""
+    """The earlier of the first contact so far and that with limb k; at equal times, that with the lower limb."""
     best, where, touched, is_open = found
     t, s, may_be = touch
     if t < best or (t == best and k < touched):
@@ -92,7 +92,7 @@ def earlier(found: Touched, k: int, touch: tuple[float, float, float]) -> Touche
 def write_touched(
     swept: Swept, i: int, stroke: Stroke, found: Touched, place: Callable[[Query, float], Limb], query: Query
 ) -> None:
-    """Write the first contact of blade i: `place` is as of `first_touch`, about the limb that is touched."""
+    """Write the first contact of blade i; `place` is as in `first_touch`, for the limb that is touched."""
     (t, where, limb, is_open), blade = found, stroke.blade
     swept.limb[i], swept.fraction[i], swept.undecided[i] = limb, t, is_open < t - stroke.resolution
     if limb >= 0:
@@ -117,9 +117,9 @@ def sweep_blades(
     end: int,
     swept: Swept,
 ) -> None:
-    """Write what blades `begin` to `end` touch first, but for the positions of misses.
+    """Write the first contacts of blades `begin` to `end`, except the positions of misses.
 
-    `ends` are both ends of each blade before, then after, (n, 3) each.
+    `ends`: both ends of each blade before, then after its stroke, (n, 3) each.
     """
     for i in range(begin, end):
         stroke = stroke_of(blade_of(ends, radius[i], i), resolution)
@@ -130,14 +130,14 @@ def sweep_blades(
 
 @inlined
 def in_table(query: tuple[LimbRows, int], _: float) -> Limb:
-    """A limb that stands where it is."""
+    """A limb at rest."""
     table, limb = query
     return limb_at(table.rows, table.kernel_shape, limb)
 
 
 @inlined
 def test_touch(query: tuple[Stroke, LimbRows, tuple[int, int]], k: int, found: Touched) -> tuple[Touched, float]:
-    """The first contact with limb k, too; and how far away another one may be."""
+    """The first contact so far including limb k, and how far away other limbs may be."""
     stroke, table, (mask, ignored) = query
     one = table, k
     if is_considered(table.character[k], table.mask[k], mask, ignored) and may_touch(stroke, in_table(one, 0.0), 0.0):

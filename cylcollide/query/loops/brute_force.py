@@ -59,7 +59,7 @@ def cast_brute_force(
     batch, hits = batch_in(copies, n, options, radius), hits_in(record, n)
     first, size = begin, min(BLOCK_RAYS, state.best.shape[0])
     while first < end:
-        last = first + size if end - first >= size + LANES else end  # eight at least are left, or none
+        last = first + size if end - first >= size + LANES else end  # at least eight are left, or none
         state.refine.queued[:] = 0
         number_rows(state.number, begin, first, last)
         for row in range(first, last, 2 * LANES):  # the last eight may overlap those before
@@ -105,7 +105,7 @@ def cast_sixteen(
     entered = write_eight(best, undecided, ray.per_length, one, hits)
     other_entered = write_eight(other_best, other_undecided, other.per_length, two, hits)
     contested = movemask(undecided) | movemask(other_undecided) << LANES
-    while contested:  # by ties, which are told one by one
+    while contested:  # by ties, which are resolved one by one
         k = lowest_bit(contested)
         contested &= contested - 1
         cast_among(batch, table, one + k if k < LANES else two + k - LANES, hits)

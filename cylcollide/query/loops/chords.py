@@ -21,7 +21,7 @@ from cylcollide.kernels.level import level_ray, level_span, owner
 from cylcollide.kernels.limb_table import Limb, LimbRows, is_considered, limb_at
 from cylcollide.kernels.ray import Ray, Rays, exact_displacement, is_trusted, limit_of, ray_at
 from cylcollide.kernels.thick_surface import thick_chord
-from cylcollide.kernels.ties import are_met_at_once
+from cylcollide.kernels.ties import are_hit_at_once
 from cylcollide.query.loops.columns import INT32, ChordColumns, CompressedRows, find_rows
 from cylcollide.query.loops.inputs import RayBatch, filter_of
 from cylcollide.runtime import memory
@@ -57,7 +57,7 @@ def chord_at(rays: Rays, i: int, ray: Ray, limb: Limb, span: Span) -> tuple[bool
 
 @noinline
 def piece_span(ray: Ray, table: LimbRows, code: int) -> Span:
-    """Bounds of when a ray is in a piece of a limb; a call, where this is asked seldom."""
+    """Bounds of when a ray is in a piece of a limb; not inlined, for callers that rarely need it."""
     return span_of(ray, limb_at(table.rows, table.kernel_shape, code // 2), code % 2)
 
 
@@ -90,7 +90,7 @@ def write_level_chord(
 
 @compiled_loop
 def write_span(rays: Rays, i: int, table: LimbRows, limb: int, span: Column[np.float64]) -> None:
-    """Write bounds of when ray i is in a limb of one piece, whole: outer and inner interval, and both faces."""
+    """Write bounds of when ray i is in a limb of one piece: outer and inner interval, and both faces."""
     outer, inner, first, last = span_of(ray_at(rays, i), limb_at(table.rows, table.kernel_shape, limb), 0)
     span[0], span[1], span[2], span[3], span[4], span[5] = outer[0], outer[1], inner[0], inner[1], first, last
 
@@ -130,7 +130,7 @@ def write_chords(
     chords: ChordColumns,
     undecided: Column[np.bool_],
 ) -> int:
-    """`cast_chords` of lists of pieces, or without lists `complete_chords`: most of their machine code is the same."""
+    """`cast_chords` if there are lists of pieces, else `complete_chords`: they share most of their machine code."""
     if offsets.size > 0:
         return write_listed_chords(batch, table, offsets, limbs, begin, chords, undecided)
     return write_own_chords(batch, table, limbs, last, chords, undecided)
@@ -212,7 +212,7 @@ def pieces_of_lists(
 ) -> CompressedRows:
     """`pieces_of_rays` of the rays `begin`, `begin` + 1, ..., each among the limbs on its list.
 
-    `are_possible`: it is known that no ray certainly misses a limb on its list.
+    `are_possible`: no ray certainly misses a limb on its list.
     """
     offsets, limbs = lists
     found, codes = np.zeros(len(offsets), np.int64), memory.rows((2 * int(offsets[-1] - offsets[0]),), INT32)
@@ -248,7 +248,7 @@ def find_listed_pieces(
 
 @inlined
 def precedes(ray: Ray, table: LimbRows, code: int, times: TimeBounds, other: int, others: TimeBounds) -> bool:
-    """Whether a ray enters a piece before another one by the latest times; of starts inside, and of ties, by index."""
+    """Whether a ray enters a piece before another one, by the latest times; by index for starts inside and ties."""
     (lower, upper), (earliest, latest) = times, others
     is_overlap = upper > 0.0 and lower <= latest and earliest <= upper
     if upper == latest or (is_overlap and are_entered_at_once(ray, table, code, other)):
@@ -258,14 +258,14 @@ def precedes(ray: Ray, table: LimbRows, code: int, times: TimeBounds, other: int
 
 @noinline
 def are_entered_at_once(ray: Ray, table: LimbRows, one: int, other: int) -> bool:
-    """Whether a ray certainly enters two pieces of limbs at exactly the same time, as numbers of the limbs tell."""
+    """Whether a ray certainly enters two pieces at exactly the same time, as the numbers of their limbs show."""
     if one % 2 != other % 2:  # of tubes
         return False
     first, second = piece_span(ray, table, one), piece_span(ray, table, other)
     bounds, others = ray_hit_bounds(ray, first, POLICY_HIT), ray_hit_bounds(ray, second, POLICY_HIT)
     is_certain, is_line = bounds.certain and others.certain, ray.radius == 0.0
     rows, shapes = table.rows, table.kernel_shape
-    return is_certain and are_met_at_once(rows, shapes, one // 2, bounds.face, other // 2, others.face, is_line)
+    return is_certain and are_hit_at_once(rows, shapes, one // 2, bounds.face, other // 2, others.face, is_line)
 
 
 @compiled

@@ -1,8 +1,8 @@
-"""The loops over rays and their clearance: from the limb that is known for each, and from the nearest in growth.
+"""The loops over rays and their clearance: from one given limb each, and from the limb that needs the least growth.
 
-In the past, limbs are placed at each ray's moment.
+For rays in the past, limbs are placed at the time of each ray.
 
-A limb whose numbers are not certain leaves its ray OPEN, to fractions.
+If the numbers of a limb are not certain, its ray is left OPEN: `query.clearance` computes it with fractions.
 """
 
 from math import inf, nan, sqrt
@@ -26,7 +26,7 @@ from cylcollide.query.loops.recorded_nearest import AtMoment, PastPoints, at_mom
 from cylcollide.runtime.compile import compiled, compiled_loop, inlined
 
 OPEN = -2
-"""In place of a limb's row: left to fractions."""
+"""In place of a limb's row: left to `query.clearance`."""
 
 
 Cleared: TypeAlias = tuple[Column[np.float64], Column[np.int32]]
@@ -52,7 +52,7 @@ def ray_line(rays: Rays, i: int) -> RayNumbers:
 
 @inlined
 def step_of(line: RayNumbers) -> Vector:
-    """The way that a fraction of 1 takes."""
+    """The displacement for a fraction of 1."""
     (x, y, z), (u, v, w) = line.origin, line.second
     return (u - x, v - y, w - z) if line.is_segment else line.second
 
@@ -72,7 +72,7 @@ def less_growth(line: RayNumbers, limb: Limb, k: int, skips: bool, memory: Colum
         return best
     growth, _ = touching_growth(about.place, about.direction, -about.before, about.behind, about.limb, beyond)
     growth /= about.unit
-    if not growth > -inf:  # its shape is not known here
+    if not growth > -inf:  # its shape is not supported here
         return -1.0, OPEN
     if growth <= 0.0 and skips:
         lower, upper = distance_bounds(line.origin, limb)
@@ -86,13 +86,13 @@ def less_growth(line: RayNumbers, limb: Limb, k: int, skips: bool, memory: Colum
 
 @inlined
 def reach_of(best: Best, fastest: float) -> float:
-    """How far a limb may be that is no worse, if no corner is faster."""
+    """How far away a limb may be that is as good as the best; `fastest`: upper bound of the speed of corners."""
     return best[0] * fastest if best[0] > 0.0 else 0.0
 
 
 @compiled_loop
 def fastest_of(table: LimbRows) -> float:
-    """No corner of the limbs goes farther than this as they grow by 1."""
+    """Upper bound of how far any corner of the limbs moves as they grow by 1."""
     fastest = 0.0
     for k in range(table.kernel_shape.size):
         fastest = max(fastest, corner_speed(limb_at(table.rows, table.kernel_shape, k)))
@@ -113,7 +113,7 @@ def find_clearances(
     growth: Column[np.float64],
     limb: Column[np.int32],
 ) -> None:
-    """The limb that each of some rays considers and that needs the least growth to touch it.
+    """Write the limb that needs the least growth to touch each of some rays, among those that the ray considers.
 
     Parameters
     ----------
@@ -122,9 +122,9 @@ def find_clearances(
     batch, rows
         Rays, and rows of some of them, (n,).
     fastest
-        No corner of a limb goes farther than this as the limb grows by 1.
+        Upper bound of how far any corner of a limb moves as the limb grows by 1.
     stack, memory
-        For the tree; TERMS numbers.
+        Buffers: for the tree, and of TERMS numbers.
     begin, end
         Which of the rows.
     growth, limb
@@ -144,7 +144,7 @@ def find_clearances(
 def test_growth(
     query: tuple[RayNumbers, LimbRows, int, int, bool, float, Column[np.float64]], k: int, best: Best
 ) -> tuple[Best, float]:
-    """The best limb with limb k, and how far a better one may be."""
+    """The best limb including limb k, and how far away a better one may be."""
     line, table, mask, ignored, skips, fastest, memory = query
     if is_considered(table.character[k], table.mask[k], mask, ignored):
         best = less_growth(line, limb_at(table.rows, table.kernel_shape, k), k, skips, memory, best)
@@ -165,9 +165,9 @@ def find_clearances_recorded(
     growth: Column[np.float64],
     limb: Column[np.int32],
 ) -> None:
-    """`find_clearances` of rays at their times; `past` says when the start of each is judged.
+    """`find_clearances` of rays at their times; `past` holds the start of each, its tick and alpha.
 
-    `growth` and `limb` hold no limbs, `fastest` may be infinite, `stack` is for the largest tree.
+    `growth` and `limb` hold no limbs on entry, `fastest` may be infinite, `stack` is for the largest tree.
     """
     skips = batch.policy != POLICY_HIT
     for k in range(begin, end):
@@ -186,7 +186,7 @@ def find_clearances_recorded(
 def test_placed_growth(
     query: tuple[RayNumbers, AtMoment, bool, float, Column[np.float64]], row: int, best: Best
 ) -> tuple[Best, float]:
-    """The best limb with this row, and how far a better one may be."""
+    """The best limb including this row, and how far away a better one may be."""
     line, at, skips, fastest, memory = query
     if is_placed_near(at, row):
         best = less_growth(line, limb_at(at[4].rows, at[4].kernel_shape, 0), row, skips, memory, best)

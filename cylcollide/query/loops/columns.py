@@ -1,4 +1,4 @@
-"""What loops write, as columns: the hit of each ray, and chords and other numbers of each ray in compressed rows."""
+"""Output columns of the loops: one hit per ray, and chords or other numbers per ray in compressed rows (CSR)."""
 
 from collections.abc import Callable, Sequence
 from functools import cache
@@ -43,7 +43,7 @@ def columns_of(kind: type[Fields], n: int, *first: NDArray[Any]) -> Fields:
 
 @cache
 def _dtypes(kind: type[Any]) -> list[np.dtype[Any]]:
-    """The dtypes of its fields; what an array type consists of is not the same in every version of Python and numpy."""
+    """The dtypes of its fields, from a table: versions of Python and numpy build array types differently."""
     return [DTYPES[hint] for hint in get_type_hints(kind).values()]
 
 
@@ -63,7 +63,7 @@ def empty_hits(n: int) -> HitColumns:
 
 
 HIT_ROWS = 2
-"""Numbers per ray of the memory of `HitColumns`, which begin where it begins (`hits_in`)."""
+"""Numbers of a record that `HitColumns` take per ray, from its beginning on (`hits_in`)."""
 
 IN_RECORD: dict[str, tuple[int, np.dtype[Any]]] = {
     "fraction": (0, memory.FLOAT64),
@@ -72,7 +72,7 @@ IN_RECORD: dict[str, tuple[int, np.dtype[Any]]] = {
     "inside": (13, np.dtype(np.bool_)),
     "undecided": (14, np.dtype(np.bool_)),
 }
-"""Where they are there, in bytes per ray, and their dtypes."""
+"""The offset of each column in the record, in bytes per ray, and its dtype."""
 
 
 @inlined
@@ -119,7 +119,7 @@ class ChordColumns(NamedTuple):
     exit_face: Column[np.int8]  # INSIDE where the ray ends in the limb
     fraction: Column[np.float64]  # of the entry, as a cast rounds it
     exact_hit: Column[np.bool_]  # kernels do not decide the entry, even of this limb alone
-    exact_chord: Column[np.bool_]  # the same of the whole chord
+    exact_chord: Column[np.bool_]  # kernels do not decide the whole chord, even of this limb alone
     is_open: Column[np.bool_]  # bounds leave open whether there is such a chord, or whether it is the first
 
     @property
@@ -167,20 +167,20 @@ CompressedRows: TypeAlias = tuple[Int64Array, Int32Array]
 def find_rows(n: int, find: Callable[[Int64Array, Int32Array], int]) -> CompressedRows:
     """Compressed rows of n rays that `find(offsets, numbers)` writes; it returns how many numbers there are.
 
-    Those beyond the size of `numbers` are not written, and `find` is called again.
+    If they exceed the size of `numbers`, `find` is called again with a larger array.
     """
     offsets, numbers = np.zeros(n + 1, np.int64), np.empty(4 * n + 64, np.int32)
     used = find(offsets, numbers)
     if used > len(numbers):
         numbers = np.empty(used, np.int32)
-        used = find(offsets, numbers)  # fewer, if it leaves out what is farther away as it goes
+        used = find(offsets, numbers)  # fewer, if its reach shrinks as it goes
     return offsets, numbers[:used]
 
 
 def rows_of_pairs(pairs: Int32Array, begin: int, n: int, are_sorted: bool) -> CompressedRows:
     """Compressed rows of the n rays `begin`, `begin` + 1, ..., from pairs (k, 2) of a ray and a number.
 
-    `are_sorted`: the numbers of each ray are to be ascending.
+    `are_sorted`: whether to sort the numbers of each ray, ascending.
     """
     offsets, numbers = np.empty(n + 1, np.int64), memory.rows((len(pairs),), INT32)
     sort_pairs(pairs, begin, are_sorted, offsets, numbers)
@@ -201,7 +201,7 @@ def sort_rows(
     rays: Int32Array, of_rays: Int32Array, count: int, used: int, begin: int, first: int, last: int, are_sorted: bool,
     offsets: Int64Array, numbers: Int32Array,
 ) -> None:  # fmt: skip
-    """Write compressed rows `first` to `last`, of so many pairs, by a counting sort; `used` numbers precede them.
+    """Write compressed rows `first` to `last`, of `count` pairs, by a counting sort; `used` numbers precede them.
 
     The rays of the pairs are overwritten.
     """
@@ -264,7 +264,7 @@ def filter_chord_rows(rows: ChordRows, kept: BoolArray) -> ChordRows:
 
 
 def chords_of_rays(offsets: Int64Array, rays: Int64Array) -> tuple[Int64Array, Int64Array]:
-    """Of the given rays, numbered anew: the offsets of their chords, and the rows of these."""
+    """Offsets of the chords of the given rays, which are numbered anew, and the rows of these chords."""
     counts = np.diff(offsets)[rays]
     begins = np.concatenate((np.zeros(1, np.int64), np.cumsum(counts)))
     return begins, np.repeat(offsets[rays] - begins[:-1], counts) + np.arange(begins[-1])

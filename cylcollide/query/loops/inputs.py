@@ -51,7 +51,7 @@ class RayBatch(NamedTuple):
 
 
 class PointFilters(NamedTuple):
-    """What points may be in; one entry per point, or one for all."""
+    """Filters of the limbs that points consider; one entry per point, or one for all."""
 
     mask: LayerMasks
     ignored: Column[np.int64]  # character, -1 for none
@@ -64,13 +64,13 @@ def filter_of(batch: RayBatch | PointFilters, i: int) -> tuple[int, int]:
 
 
 RayOptions: TypeAlias = tuple[bool, Column[np.float64], LayerMasks, Column[np.int64], int]
-"""Of a request, all but its two vectors: whether rays are segments, how far they go, mask, ignored and policy."""
+"""A request without its two vectors: whether rays are segments, largest distances, mask, ignored and policy."""
 
 COPY_ROWS = 6
-"""Numbers per ray of a query's copies: its origin and second vector. They end where their memory ends (`batch_in`).
+"""Numbers per ray of a query's copies: origin and second vector, at the end of their memory (`batch_in`).
 
-One array is the memory of many: in Python, making an array takes longer than testing a ray against a limb. Of few rays
-it is the memory of `HitColumns`, too.
+Many arrays share one memory: in Python, making an array takes longer than testing a ray against a limb. For few rays,
+`HitColumns` share it, too.
 """
 
 
@@ -82,7 +82,7 @@ def raw_rays(first: Vectors, second: Vectors, options: RayOptions, radius: Float
 
 @inlined
 def batch_in(copies: Float64Array, n: int, options: RayOptions, radius: Float64Array) -> RayBatch:
-    """The same n rays for kernels, at the end of this memory, which holds no numbers until they are copied."""
+    """The n rays for kernels, at the end of this memory, which is uninitialised until they are copied."""
     is_segment, distance, mask, ignored, policy = options
     end = copies.size
     origin, second = copies[end - 6 * n : end - 3 * n].reshape(n, 3), copies[end - 3 * n :].reshape(n, 3)
@@ -90,7 +90,7 @@ def batch_in(copies: Float64Array, n: int, options: RayOptions, radius: Float64A
 
 
 INVALID = -1
-"""Status of a loop that has read a ray or point that is not allowed; otherwise 0, or how many rows are undecided."""
+"""Status of a loop that has read an invalid ray or point; otherwise it is 0, or how many rows are undecided."""
 
 
 @compiled

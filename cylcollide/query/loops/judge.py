@@ -1,8 +1,8 @@
 """Which limbs of a shot count: a policy, applied to the chords of each ray.
 
-Chords are in the order of the flight: by entry, those of one place by row. Limbs of one `character` belong together;
-a limb of no character is a character of its own. No limb counts that a shot enters behind a static, unless it
-penetrates; the damage to a static is 0, unless the policy names its group.
+Chords are in order along the ray: by entry, at equal entries by row. Limbs of one `character` belong together;
+a limb of no character is a character of its own. A limb that a shot enters behind a static does not count, except
+with penetration; the damage to a static is 0, unless the policy names its group.
 """
 
 from typing import NamedTuple
@@ -18,7 +18,7 @@ FIRST_SURFACE, MOST_IMPORTANT, LONGEST_CHORD, PENETRATION = range(4)
 """Kinds of policies."""
 
 NO_CHORD = -1
-"""The chord by which a shot is judged that nothing counts of."""
+"""In place of the chord by which a shot is judged, if no chord counts."""
 
 COUNTED, NOT_FIRST = int(Reason.COUNTED), int(Reason.NOT_FIRST)
 LESS_IMPORTANT, SHORTER = int(Reason.LESS_IMPORTANT), int(Reason.SHORTER)
@@ -27,18 +27,18 @@ SPENT_BEFORE, OVERLAPPED = int(Reason.SPENT_BEFORE), int(Reason.OVERLAPPED)
 
 
 class PolicyRows(NamedTuple):
-    """What a policy does with each of k hit groups; the last row is about all other groups."""
+    """The numbers of a policy for each of k hit groups; the last row is for all other groups."""
 
     kind: int
     group: Column[np.int32]  # (k,)
     factor: Column[np.float64]  # (k + 1,): damage per energy
-    static_factor: Column[np.float64]  # (k + 1,): of statics: 0 for groups that have no damage of their own
+    static_factor: Column[np.float64]  # (k + 1,): for statics, 0 for groups without damage of their own
     loss: Column[np.float64]  # (k + 1,): energy per length
     rank: Column[np.int32]  # (k + 1,): place in the order of importance
 
 
 class ShotChords(NamedTuple):
-    """The chords of n rays in compressed rows, and what is known of their limbs."""
+    """The chords of n rays in compressed rows, and labels of their limbs."""
 
     offsets: Column[np.int64]  # (n + 1,)
     chords: ChordColumns
@@ -49,7 +49,7 @@ class ShotChords(NamedTuple):
 
 
 class ImpactColumns(NamedTuple):
-    """What the policy makes of each chord."""
+    """The result of a policy for each chord."""
 
     energy_in: Column[np.float64]
     energy_out: Column[np.float64]
@@ -60,7 +60,7 @@ class ImpactColumns(NamedTuple):
 
 
 class ShotColumns(NamedTuple):
-    """What the policy makes of each ray; (n,) each."""
+    """The result of a policy for each ray; (n,) each."""
 
     chord: Column[np.int64]  # by which it is judged, NO_CHORD if nothing counts
     damage: Column[np.float64]
@@ -69,7 +69,7 @@ class ShotColumns(NamedTuple):
 
 @inlined
 def policy_row(policy: PolicyRows, group: int) -> int:
-    """The row of a policy that is about a hit group."""
+    """The row of a policy for a hit group."""
     for k in range(policy.group.size):
         if policy.group[k] == group:
             return k
@@ -103,7 +103,7 @@ def thickness(flight: ShotChords, i: int, j: int) -> float:
 
 
 @inlined
-def counts_rather(policy: PolicyRows, flight: ShotChords, i: int, j: int, k: int) -> bool:
+def takes_precedence(policy: PolicyRows, flight: ShotChords, i: int, j: int, k: int) -> bool:
     """Whether chord j of ray i counts rather than chord k, which is entered earlier, of the same character."""
     if policy.kind == LONGEST_CHORD:
         return thickness(flight, i, j) > thickness(flight, i, k)
@@ -113,7 +113,7 @@ def counts_rather(policy: PolicyRows, flight: ShotChords, i: int, j: int, k: int
 
 
 @compiled
-def count_one(
+def judge_by_one(
     policy: PolicyRows, flight: ShotChords, i: int, energy: float, impacts: ImpactColumns, shots: ShotColumns
 ) -> None:
     """Judge ray i by one chord of the character that is entered first, before any static; there its energy ends."""
@@ -123,7 +123,7 @@ def count_one(
         reached += 1
     if policy.kind != FIRST_SURFACE:
         for j in range(first + 1, reached):
-            if same_character(flight, first, j) and counts_rather(policy, flight, i, j, counted):
+            if same_character(flight, first, j) and takes_precedence(policy, flight, i, j, counted):
                 counted = j
     other = LESS_IMPORTANT if policy.kind == MOST_IMPORTANT else SHORTER
     for j in range(first, last):
@@ -154,8 +154,8 @@ def penetrate(
 ) -> None:
     """Let ray i lose energy in one limb after another.
 
-    A chord that begins within what is counted of its character adds what it has beyond, by the group that was entered
-    first.
+    A chord that begins within the union of its character's earlier chords counts only beyond this union, by the group
+    of the chord that began the union.
     """
     first, left, damage, judged_by = flight.offsets[i], energy, 0.0, NO_CHORD
     for j in range(first, flight.offsets[i + 1]):
@@ -198,4 +198,4 @@ def judge_chords(
         if policy.kind == PENETRATION:
             penetrate(policy, flight, i, start, impacts, shots)
         else:
-            count_one(policy, flight, i, start, impacts, shots)
+            judge_by_one(policy, flight, i, start, impacts, shots)

@@ -12,7 +12,7 @@ import numpy as np
 from cylcollide._types import NO_LIMB, Aim, Column, Int32Array, Rows, Shape
 from cylcollide.bvh.layout import Tree
 from cylcollide.bvh.stream import REACH, Stream, make_stream
-from cylcollide.bvh.traverse import NO_FURTHER, local_reach
+from cylcollide.bvh.traverse import END_OF_TRAVERSAL, local_reach
 from cylcollide.kernels.hit_bounds import Closest, two_hit_bounds
 from cylcollide.kernels.inside_policy import HitBounds
 from cylcollide.kernels.interval import UNDECIDED_FACE
@@ -53,7 +53,7 @@ class StreamScratch(NamedTuple):
     per_length: Column[np.float64]  # (rays,): fraction of a unit of length
     radius: Column[np.float64]  # (rays,): of thick rays
     stream: Stream  # their way through the tree
-    pairs: PairQueue  # rays of the stream and limbs, by shape, to be tested; last: `thick_leaf`
+    pairs: PairQueue  # rays of the stream and limbs, by shape, to be tested; last two: `thick_leaf`
     refine: PairQueue  # hits, by shape and face, whose fraction is a guess: rays of the query and limbs
     crossed: Rows[np.int32]  # (pairs, 2): rays and limbs that they may cross, for the aim ALL
     crossings: Column[np.int64]  # (1,): how many there are, possibly more than `crossed` holds
@@ -125,7 +125,7 @@ def record_hits(
     """Of eight pairs, merge the hit bounds of those with a bit in `valid` into the closest hits of their rays.
 
     The ray of pair k is row `chosen[first + k]`; the limb is `limb`, or `limbs[first + k]` if that is negative.
-    A ray's reach in the tree is shortened to its hit; for the aim ANY it becomes `NO_FURTHER`.
+    A ray's reach in the tree is shortened to its hit; for the aim ANY it becomes `END_OF_TRAVERSAL`.
     """
     hits, found = movemask(bounds.possible | bounds.inside) & valid, query.state.pairs.found
     if hits == 0:
@@ -154,7 +154,7 @@ def record_hits(
         )
         merge_hit(query, one, i, index)
         if query.aim == ANY and one.certain:
-            query.state.stream.record[i, REACH] = NO_FURTHER
+            query.state.stream.record[i, REACH] = END_OF_TRAVERSAL
 
 
 @inlined

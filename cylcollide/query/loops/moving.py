@@ -29,11 +29,11 @@ from cylcollide.runtime.simd import LANES, lane, movemask
 NONE = int(Face.NONE)
 
 ROUNDING_OF_UNTIL = 2.0**-48
-"""Of `MovingQuery.until`, four times: contacts so near to where a protection begins are left to exact arithmetic."""
+"""Four times the error of `MovingQuery.until`: contacts so near to it are left to exact arithmetic."""
 
 
 class PairLanes(NamedTuple):
-    """Pairs of an interval and a limb, queued by shape until there are eight, a row of each array a shape."""
+    """Pairs of an interval and a limb, queued by shape until there are eight; each array has one row per shape."""
 
     interval: Rows[np.int32]  # (SHAPES, LANES)
     limb: Rows[np.int32]  # (SHAPES, LANES)
@@ -53,11 +53,11 @@ class MovingColumns(NamedTuple):
     fraction: Rows[np.float64]  # (bullets, 2): s of the piece, high and low word, inf for a miss
     interval: Column[np.int64]  # of the contact, -1 for a miss; if undecided, the first undecided one
     limb: Column[np.int32]  # -1 for a miss
-    lower: Column[np.float64]  # u of the interval between which it is
+    lower: Column[np.float64]  # bounds of the contact, as u of the interval
     upper: Column[np.float64]
     face: Column[np.int8]
     undecided: Column[np.bool_]
-    time: Column[np.float64]  # the bullet's, nan for a miss, and so on
+    time: Column[np.float64]  # the bullet's; this and the next two are nan for a miss
     target_time: Column[np.float64]
     alpha: Column[np.float64]
     piece: Column[np.int64]  # -1 for a miss
@@ -69,7 +69,7 @@ class MovingColumns(NamedTuple):
 def leave_out_misses(query: MovingQuery, begin: int, end: int, lanes: PairLanes) -> None:
     """Leave out most of the candidates that bullets from `begin` to `end` certainly miss; write `earliest` of all.
 
-    Left to exact arithmetic is an open interval, whose places are known roughly; boxes have bounds of their own.
+    Open intervals, whose places are known only roughly, are left to exact arithmetic; boxes have bounds of their own.
     """
     intervals, table = query.intervals, query.table
     for j in range(intervals.offsets[begin], intervals.offsets[end]):
@@ -90,7 +90,7 @@ def leave_out_misses(query: MovingQuery, begin: int, end: int, lanes: PairLanes)
 
 @compiled
 def test_lanes(query: MovingQuery, shape: int, lanes: PairLanes) -> None:
-    """Test the queued pairs of one shape, and empty its queue. Left-over pairs fill empty lanes."""
+    """Test the queued pairs of one shape, and empty its queue. Empty lanes repeat the first pair."""
     count = lanes.queued[shape]
     for k in range(count, LANES):
         lanes.interval[shape, k], lanes.limb[shape, k] = lanes.interval[shape, 0], lanes.limb[shape, 0]
@@ -148,7 +148,7 @@ def first_in_interval(query: MovingQuery, i: int, j: int) -> tuple[Closest, bool
 
 @compiled
 def bounds_until_protected(query: MovingQuery, j: int, pair: int) -> HitBounds:
-    """`limb_bounds` of a candidate, which is not hit from the moment on at which its protection begins."""
+    """`limb_bounds` of a candidate, which cannot be hit once its protection begins."""
     bounds, until = limb_bounds(query, j, query.limb[pair]), query.until[broadcast_index(query.until, pair)]
     if bounds.lower > until + ROUNDING_OF_UNTIL:
         return HitBounds(False, False, inf, inf, False, UNDECIDED_FACE)

@@ -1,4 +1,4 @@
-"""Where flying bullets leave the limbs that they hit: the moment until which they are certainly inside, refined."""
+"""Where flying bullets leave the limbs that they hit: the time until which they are certainly inside, then refined."""
 
 from math import inf, nan
 
@@ -38,10 +38,10 @@ from cylcollide.runtime.compile import compiled, compiled_loop, inlined
 from cylcollide.runtime.simd import square_root
 
 MOST_PARTS = 96
-"""Parts of an interval that are looked at: thirty halvings lead to `NARROW_CONTACT`, and as many doublings back."""
+"""Most parts of an interval that are examined: thirty halvings lead to `NARROW_CONTACT`, as many doublings back."""
 
 MOST_GAPS = 8
-"""Doublings of the last part until the bullet is certainly outside: beyond, it leaves too slowly for float64."""
+"""Most doublings of the last part until the bullet is certainly outside; float64 does not decide slower exits."""
 
 
 @compiled_loop
@@ -56,8 +56,8 @@ def find_exits(
 ) -> None:
     """Write where bullets leave the limbs that they hit, as far as float64 decides it, from interval to interval.
 
-    That is s of a piece, the bullet's time, and that since the contact; inf, nan, nan and piece -1 for a miss. What is
-    not accurate needs exact arithmetic.
+    The columns are s of a piece, the bullet's time, and the time since the contact; inf, nan, nan and piece -1 for a
+    miss. Rows that are not accurate need exact arithmetic.
     """
     flights, intervals = query.flights, query.intervals
     for i in range(fraction.size):
@@ -80,7 +80,7 @@ def find_exits(
 
 @compiled
 def last_contact(query: MovingQuery, hits: MovingColumns, i: int) -> tuple[int, DoubleDouble, bool]:
-    """The interval in which the contact of bullet i ends; the rest is as of `exit_contact`."""
+    """The interval in which the contact of bullet i ends, then u and whether it is accurate, as in `exit_contact`."""
     j, k, begin = hits.interval[i], hits.limb[i], hits.upper[i]
     while True:
         u, accurate, stays = exit_contact(query, j, k, begin)
@@ -94,7 +94,7 @@ def last_contact(query: MovingQuery, hits: MovingColumns, i: int) -> tuple[int, 
 
 @inlined
 def same_limb(query: MovingQuery, i: int, j: int, k: int) -> int:
-    """Limb k of interval j, as the next interval has it; -1 if it is not certainly there from its first moment on."""
+    """Limb k of interval j, as numbered in the next interval; -1 if it is not certainly there from its begin on."""
     intervals, table = query.intervals, query.table
     ticks = intervals.tick[j + 1] - intervals.tick[j]
     row = table.row[k] if ticks == 0 else table.next_row[k] if ticks == 1 else STAYS
@@ -107,10 +107,10 @@ def same_limb(query: MovingQuery, i: int, j: int, k: int) -> int:
 
 @compiled
 def exit_contact(query: MovingQuery, j: int, k: int, begin: float) -> tuple[DoubleDouble, bool, bool]:
-    """When a bullet that is in limb k at `begin` leaves it, as u of interval j flown backwards; or whether it stays.
+    """When a bullet in limb k at `begin` leaves it, as u of interval j flown backwards.
 
-    In between is whether u is accurate. The bullet must certainly be in the limb at `begin`, unless that is 0: then
-    only what is shown counts.
+    Also returns whether u is accurate, and whether the bullet stays in the limb. The bullet must certainly be in the
+    limb at `begin`, unless `begin` is 0: then only what the bounds prove counts.
     """
     if query.table.kernel_shape[k] == BOX:
         return box_exit(query, j, k, begin)
@@ -133,7 +133,7 @@ def exit_contact(query: MovingQuery, j: int, k: int, begin: float) -> tuple[Doub
 
 @compiled
 def box_exit(query: MovingQuery, j: int, k: int, begin: float) -> tuple[DoubleDouble, bool, bool]:
-    """As `exit_contact`, of a wall; of other boxes nothing is accurate."""
+    """As `exit_contact`, for a wall; the exit from any other box is not accurate."""
     intervals, path = query.intervals, query.table.paths[query.table.box[k]]
     row = intervals.rows[j]
     if not is_wall(query, j, k):
@@ -171,8 +171,8 @@ def exit_bounds(bullet: Affine, limb: MovingLimb, extent: float, begin: float) -
         if inside >= last or size < 0.5 * NARROW_CONTACT:
             break
         until = min(inside + size, last)
-        passage, _face = window_crossing(window_between(motion, inside, until), kind, radius, radius2, errors)
-        if passage.within:
+        signs, _face = window_crossing(window_between(motion, inside, until), kind, radius, radius2, errors)
+        if signs.negative:
             inside, size = until, 2.0 * size
         else:
             size *= 0.5
@@ -181,8 +181,8 @@ def exit_bounds(bullet: Affine, limb: MovingLimb, extent: float, begin: float) -
     for _ in range(MOST_GAPS):
         size *= 2.0
         until = min(inside + size, 1.0)
-        passage, _face = window_crossing(window_between(motion, inside, until), kind, radius, radius2, errors)
-        if passage.clear < 1.0:
+        signs, _face = window_crossing(window_between(motion, inside, until), kind, radius, radius2, errors)
+        if signs.positive_from < 1.0:
             _passage, face = window_crossing(window_between(motion, until, inside), kind, radius, radius2, errors)
             return HitBounds(True, face != UNDECIDED_FACE, inside, until, False, face)
     return undecided
@@ -198,10 +198,10 @@ def bound_box(
 ) -> None:
     """Write bounds of the contact of one bullet with one box, as u of an interval.
 
-    From a row of `IntervalRows.rows` and one of `MovingRows.paths`: whether a contact is possible, and certain, its
-    lower and upper bound, and its face, or `UNDECIDED_FACE`. Of a certain one also whether the bullet certainly leaves
-    the box within the interval, bounds of that, and the place of the bullet at the upper bound of the contact, along
-    the axes of the box from its centre.
+    `interval` is a row of `IntervalRows.rows`, `path` one of `MovingRows.paths`. The bounds: whether a contact is
+    possible, whether it is certain, its lower and upper bound, its face or `UNDECIDED_FACE`. If it is certain, also
+    whether the bullet certainly leaves the box within the interval, lower and upper bound of that, and the place of the
+    bullet at the upper bound of the contact, along the axes of the box from its centre.
     """
     start, end, box = vector(interval, START), vector(interval, END), box_path(path)
     flight = relative_flight(start, end, interval[ALPHA0], interval[ALPHA1], box)

@@ -36,7 +36,7 @@ LEFT_OUT = -1
 
 
 class MovingQuery(NamedTuple):
-    """Bullets, and the limbs that they may hit: of n intervals those whose boxes the bullet intersects there."""
+    """Bullets, and the limbs that they may hit: in each of n intervals, those whose boxes the bullet intersects."""
 
     flights: FlightRows
     intervals: IntervalRows
@@ -44,9 +44,9 @@ class MovingQuery(NamedTuple):
     offsets: Column[np.int64]  # (n + 1,): of the limbs of each interval
     limb: Column[np.int32]  # or LEFT_OUT
     earliest: Column[np.float64]  # u of the interval before which it is certainly not hit
-    until: Column[np.float64]  # u from which on it is protected, inf for none; within 2⁻⁵⁰. Or (1,) for all
+    until: Column[np.float64]  # u from which on it is protected, inf for never; errs by at most 2⁻⁵⁰. Or (1,) for all
     mask: LayerMasks  # (bullets,), or (1,) for all
-    ignored: Column[np.int64]  # the same
+    ignored: Column[np.int64]  # (bullets,), or (1,) for all
     resolution: float  # of contacts with boxes, in ticks
 
 
@@ -60,7 +60,7 @@ class Pair(NamedTuple):
     radius2: Real
     ends: tuple[Vector, Vector]  # p1 and p2
     next_ends: tuple[Vector, Vector]  # at the next tick
-    extent: Real  # as of `moving_hit_bounds`
+    extent: Real  # as in `moving_hit_bounds`
 
 
 @inlined

@@ -1,4 +1,4 @@
-"""Accurate contacts of flying bullets: bounds have decided limb and face; here are place and time."""
+"""Accurate contacts of flying bullets: bounds have decided limb and face; this computes place and time."""
 
 from math import inf, nan
 from typing import NamedTuple
@@ -50,16 +50,16 @@ INSIDE, NONE = int(Face.INSIDE), int(Face.NONE)
 NEG_X = int(Face.NEG_X)
 
 LEAST_FALL = 2.0**-41
-"""Of coordinates: by so much a bullet must come nearer to a plane. Double-doubles err by less than 2⁻⁹⁹ of coordinates,
+"""Least approach of a bullet to a plane, relative to coordinates. Double-doubles err by less than 2⁻⁹⁹ of coordinates,
 so that u errs by less than 2⁻⁵⁸."""
 
 FACES = int(Face.BORE) + 1
 GROUPS = SHAPES * FACES
-"""Contacts of one shape and one face of it go together: side, caps and bore come first among the faces."""
+"""Contacts are grouped by shape and face; side, caps and bore come first among the faces."""
 
 
 class RefineLanes(NamedTuple):
-    """Contacts whose accurate time is not yet known, queued by shape and face until there are eight."""
+    """Contacts whose accurate time is not yet computed, queued by shape and face until there are eight."""
 
     bullet: Rows[np.int64]  # (GROUPS, LANES)
     interval: Rows[np.int32]  # (GROUPS, LANES)
@@ -117,7 +117,7 @@ def refine_contacts(
 def write_contact(
     query: MovingQuery, hits: MovingColumns, i: int, ends: Ends, alphas: Ends, u: DoubleDouble, accurate: bool
 ) -> None:
-    """Write what the contact of bullet i at u of its interval is as s, alpha and times."""
+    """Write s, alpha and times of the contact of bullet i at u of its interval."""
     flights, piece = query.flights, query.intervals.piece[hits.interval[i]]
     s, alpha = at_share(ends, u), at_share(alphas, u)
     hits.fraction[i, 0], hits.fraction[i, 1] = s
@@ -128,7 +128,7 @@ def write_contact(
 
 @inlined
 def at_share(ends: Ends, u: DoubleDouble) -> DoubleDouble:
-    """The number at u of an interval; of one, or of eight."""
+    """The number at u between its values at both ends of an interval; one, or eight."""
     return dd_add(ends[0], dd_multiply(u, dd_subtract(ends[1], ends[0])))
 
 
@@ -199,7 +199,7 @@ def solve_contact(query: MovingQuery, hits: MovingColumns, i: int) -> None:
 def box_contact(query: MovingQuery, hits: MovingColumns, i: int, ends: Ends) -> tuple[DoubleDouble, bool]:
     """The u of the interval at which bullet i enters a box, and whether it is accurate.
 
-    Of a box that moves it is the middle of its bounds. A wall is entered where the distance from the plane of the face,
+    For a moving box it is the middle of the bounds. A wall is entered where the distance from the plane of the face,
     which changes linearly, is zero. Other boxes are left to exact arithmetic.
     """
     j = hits.interval[i]
@@ -242,9 +242,9 @@ def beyond_plane(
 
 @inlined
 def is_wall(query: MovingQuery, j: int, k: int) -> bool:
-    """Whether a box stands still in an interval at float64 numbers that are given: its centre and axes in the world.
+    """Whether a box stands still in an interval, with given float64 numbers as its centre and axes in the world.
 
-    Between two ticks with equal poses, at one moment, they are not: there they are rounded once more.
+    At one moment between two ticks with equal poses they are not the given ones: there they are rounded once more.
     """
     row, path = query.intervals.rows[j], query.table.paths[query.table.box[k]]
     given = path[TURN + 3] == 1.0
@@ -256,7 +256,7 @@ def is_wall(query: MovingQuery, j: int, k: int) -> bool:
 
 @inlined
 def is_still(interval: Float64Array, path: Float64Array) -> bool:
-    """Whether a box stands still in an interval, so that exact arithmetic knows its contact."""
+    """Whether a box stands still in an interval, so that exact arithmetic can compute its contact."""
     moves = False
     for column in range(3):
         moves |= path[HERE + column] != path[THERE + column]

@@ -23,8 +23,8 @@ from cylcollide.kernels.traits import WITH_AXES
 from cylcollide.recorded.limbs import (
     Recorded,
     TickRows,
+    bone_orientation,
     bone_position,
-    bone_turn,
     character_of,
     is_by_ends,
     layers_of,
@@ -73,7 +73,7 @@ class IntervalRows(NamedTuple):
     """The parts of pieces within one tick each, in the order of pieces and of time; (n,) each.
 
     An interval is where tick k counts: time_k <= T(s) < time_k+1, T the targets' time. Its last moment belongs to the
-    next one, but for the last interval of a piece.
+    next one, except in the last interval of a piece.
     """
 
     offsets: Column[np.int64]  # (bullets + 1,): intervals of bullet b are offsets[b] to offsets[b + 1]
@@ -112,8 +112,8 @@ def fill_intervals(
 ) -> None:
     """Write the intervals of pieces, `offsets` excepted. One is open if double-doubles do not hold its ends.
 
-    Of each piece are given the ticks in which it begins and ends, and how many intervals come before its own; those of
-    the last piece end with `before[pieces]`. A piece without intervals misses.
+    `first`, `last`: the ticks in which each piece begins and ends. `before` (pieces + 1,): how many intervals precede
+    those of each piece, then their total. A piece without intervals misses.
     """
     for i in range(first.size):
         start, goal = as_vector(flights.starts, i), as_vector(flights.ends, i)
@@ -134,7 +134,7 @@ def fill_intervals(
 
 @inlined
 def limits_of(flights: FlightRows, piece: int, k: int) -> tuple[Ends, Ends, bool]:
-    """S and alpha at both ends of the interval of a piece in tick k; are they as accurate as double-doubles?"""
+    """S and alpha at both ends of the interval of a piece in tick k, and whether they have double-double accuracy."""
     first, last = flights.target_t0[piece], flights.target_t1[piece]
     time, after = flights.times[k], flights.times[k + 1]
     span, step = two_difference(last, first), two_difference(after, time)
@@ -160,7 +160,7 @@ def limits_of(flights: FlightRows, piece: int, k: int) -> tuple[Ends, Ends, bool
 
 @compiled
 def place_at(a: Vector, b: Vector, share: DoubleDouble) -> DoubleDoubleVector:
-    """`dd_between` of one pair: most intervals begin or end with their piece."""
+    """`dd_between` of one pair, faster at both ends: most intervals begin or end with their piece."""
     if share == ZERO:
         return as_double_double(a)
     return as_double_double(b) if share == ONE else dd_between(a, b, share)
@@ -168,7 +168,7 @@ def place_at(a: Vector, b: Vector, share: DoubleDouble) -> DoubleDoubleVector:
 
 @inlined
 def dd_between(a: Vector, b: Vector, share: DoubleDouble) -> DoubleDoubleVector:
-    """The point between a and b, at both ends these themselves; of one pair, or of eight."""
+    """The point at a share between a and b, exactly a or b at the ends; of one pair, or of eight."""
     begins, ends = share[0] == 0.0, (share[0] == 1.0) & (share[1] == 0.0)
     x, y, z = number_between(a[0], b[0], share), number_between(a[1], b[1], share), number_between(a[2], b[2], share)
     exact = begins | ends
@@ -181,13 +181,13 @@ def dd_between(a: Vector, b: Vector, share: DoubleDouble) -> DoubleDoubleVector:
 
 @inlined
 def number_between(a: Real, b: Real, share: DoubleDouble) -> DoubleDouble:
-    """The number between a and b."""
+    """The number at a share between a and b."""
     return dd_add((a, 0.0), dd_multiply(share, two_difference(b, a)))
 
 
 @compiled_loop
 def fill_moving_rows(recorded: Recorded, tick: Column[np.int32], table: MovingRows) -> None:
-    """Write n limbs between two ticks, given by `row` of the state of their tick, by place; `paths` excepted.
+    """Write n limbs between two ticks, except `paths`; `tick` is the place of each tick, `table.row` the row there.
 
     A limb whose sizes float64 products cannot hold gets an infinite extent, so that every bullet is undecided.
     """
@@ -219,7 +219,7 @@ def fill_moving_rows(recorded: Recorded, tick: Column[np.int32], table: MovingRo
         table.kernel_shape[i] = SPHERE if kind == CAPSULE and longest == 0.0 else kind
         numbers[EXTENT] = moving_extent(numbers, length, axis_length(u, v))
         if has_axes:
-            numbers[EXTENT] = 0.0 if kind == BOX else inf  # the kernel of boxes knows its own
+            numbers[EXTENT] = 0.0 if kind == BOX else inf  # the kernel of boxes computes its own
 
 
 @inlined
@@ -228,7 +228,7 @@ def recorded_ends(here: TickRows, row: int) -> tuple[Vector, Vector]:
     if is_by_ends(here, row):
         return triple(here.p1, row), triple(here.p2, row)
     bone = here.character[here.limb[row]["owner"]]["first_bone"] + model_of(here, row)["bone"]
-    origin, rotation = bone_position(here.bones, bone), rotation_of(bone_turn(here.bones, bone))
+    origin, rotation = bone_position(here.bones, bone), rotation_of(bone_orientation(here.bones, bone))
     local1, local2 = local_ends(here, here.limb[row]["model"])
     return carried(rotation, origin, local1), carried(rotation, origin, local2)
 
@@ -258,5 +258,5 @@ def vector(row: Float64Array, first: int) -> Vector:
 
 @inlined
 def place_between(a: Vector, b: Vector, alpha: Real) -> Vector:
-    """The point between two points; of one limb, or of eight."""
+    """The point at alpha between two points; of one limb, or of eight."""
     return between(a[0], b[0], alpha), between(a[1], b[1], alpha), between(a[2], b[2], alpha)

@@ -1,7 +1,7 @@
 """The loop over points and the limb nearest to each, by signed distance.
 
-Points go through the tree together, their limbs tested sixteen pairs at a time, as in `points`. A point that looks for
-the nearest limb first tests the limb that the nearest boxes lead to; boxes beyond it are skipped.
+Points traverse the tree together; pairs of a point and a limb are tested sixteen at a time, as in `points`. Each point
+first tests the limb at the end of a descent through the nearest boxes; boxes farther away than this limb are skipped.
 """
 
 from math import inf
@@ -63,7 +63,7 @@ Candidate: TypeAlias = tuple[int, float, float, float]
 
 @inlined
 def nearer(bounds: tuple[float, float], k: int, found: Candidate) -> Candidate:
-    """The nearer of limb k, between bounds, and the one that was found."""
+    """The nearer of limb k, given bounds of its distance, and the candidate found so far."""
     (low, high), (best, lower, upper, other) = bounds, found
     if high < upper:
         return k, low, high, min(other, lower)
@@ -71,10 +71,10 @@ def nearer(bounds: tuple[float, float], k: int, found: Candidate) -> Candidate:
 
 
 class NearState(NamedTuple):
-    """What is known of each point of a block while it looks for the nearest limb; the rest is in `NearestColumns`."""
+    """The state of the search for the nearest limb of each point of a block; the rest is in `NearestColumns`."""
 
-    code: Column[np.int32]  # of the item at which the nearest boxes end; EMPTY: the point looks no further
-    lower: Column[np.float64]  # as of a `Candidate`
+    code: Column[np.int32]  # of the item at the end of the descent; EMPTY: the search is complete
+    lower: Column[np.float64]  # as in `Candidate`
     other: Column[np.float64]
 
 
@@ -84,7 +84,7 @@ def make_near_state() -> NearState:
 
 
 class NearestQuery(NamedTuple):
-    """What pairs of a point and a limb are tested with."""
+    """The data for tests of pairs of a point and a limb."""
 
     table: LimbRows
     tree: Tree
@@ -94,7 +94,7 @@ class NearestQuery(NamedTuple):
     place: Rows[np.float32]
     queue: PairQueue
     state: NearState
-    first: int  # point of the block
+    first: int  # first point of the block
     columns: NearestColumns
 
 
@@ -142,7 +142,7 @@ def find_nearest(
 
 @inlined
 def begin_with_nearest_box(query: NearestQuery, stack: Stack, i: int) -> None:
-    """Queue point i with the limb at which its nearest boxes end; if it does not consider that, find its nearest."""
+    """Queue point i with the limb at the end of its descent; if it does not consider that one, complete its search."""
     table, limb = query.table, -2 - query.state.code[i - query.first]
     if limb >= 0 and (query.accepts_all or is_considered_at(table, query.filters, limb, i)):
         enqueue_nearest(query, limb, i, 0)
@@ -163,14 +163,14 @@ def is_considered_at(table: LimbRows, filters: PointFilters, limb: int, i: int) 
 
 @inlined
 def candidate_of(query: NearestQuery, i: int) -> Candidate:
-    """What is known of point i."""
+    """The candidate of point i."""
     k, columns = i - query.first, query.columns
     return columns.limb[i], query.state.lower[k], columns.upper[i], query.state.other[k]
 
 
 @inlined
 def write_candidate(query: NearestQuery, i: int, found: Candidate) -> None:
-    """Write what is known of point i."""
+    """Write the candidate of point i."""
     k, columns = i - query.first, query.columns
     columns.limb[i], query.state.lower[k], columns.upper[i], query.state.other[k] = found
 
@@ -197,7 +197,7 @@ def test_queued(query: NearestQuery) -> None:
 
 @compiled
 def test_nearest_pairs(query: NearestQuery, shape: int) -> None:
-    """Test the queued pairs of one shape, empty its queue, and let points that have a nearer limb look less far."""
+    """Test the queued pairs of one shape, empty its queue, and reduce the reach of points that have a nearer limb."""
     queue, first = query.queue, int(shape) * query.queue.row.shape[1]
     point, limb = queue.row.reshape(-1), queue.limb.reshape(-1)
     if shape == CYLINDER:  # a constant: the test becomes straight-line code
@@ -217,10 +217,10 @@ def test_nearest_pairs(query: NearestQuery, shape: int) -> None:
 
 @inlined
 def test_nearest(query: tuple[Vector, LimbRows, bool, int, int], k: int, found: Candidate) -> tuple[Candidate, float]:
-    """The nearest limb with limb k, and how far another one may be."""
+    """The nearest limb including limb k, and how far away another one may be."""
     point, table, accepts_all, mask, ignored = query
     if accepts_all or is_considered(table.character[k], table.mask[k], mask, ignored):
-        lanes = broadcast(point[0]), broadcast(point[1]), broadcast(point[2])  # by the code of eight points
+        lanes = broadcast(point[0]), broadcast(point[1]), broadcast(point[2])  # shares the code for eight points
         lower, upper = distance_bounds(lanes, one_limb(table.rows, table.kernel_shape[k], k))
         found = nearer((lane(lower, 0), lane(upper, 0)), k, found)
     return found, found[2]

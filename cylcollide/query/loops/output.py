@@ -185,7 +185,7 @@ def refine_queued(queue: PairQueue, slot: int, batch: RayBatch, table: LimbRows,
 
 @inlined
 def with_kind(batch: RayBatch, is_segment: bool) -> RayBatch:
-    """The same rays, with a constant that says whether they are segments."""
+    """The same rays, with `is_segment` as a constant."""
     rays = Rays(batch.rays.origin, batch.rays.second, is_segment, batch.rays.distance, batch.rays.radius)
     return RayBatch(rays, batch.mask, batch.ignored, batch.policy)
 

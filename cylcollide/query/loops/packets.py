@@ -37,12 +37,12 @@ PAIR_BATCH = 2 * LANES
 
 
 class PairQueue(NamedTuple):
-    """Queued pairs, a row of each array a slot: a shape, or a shape and a face. One per thread."""
+    """Queued pairs; each array has one row per slot: a shape, or a shape and a face. One queue per thread."""
 
     row: Rows[np.int32]  # (slots, size): of the ray or point
     limb: Rows[np.int32]  # (slots, size)
     queued: Column[np.int64]  # (slots,): how many pairs
-    found: Column[np.float64]  # (numbers,): what is computed of pairs side by side, before it is written
+    found: Column[np.float64]  # (numbers,): results of pairs side by side, before they are written
 
 
 def make_pair_queue(slots: int, size: int, numbers: int) -> PairQueue:
@@ -98,14 +98,14 @@ def eight_rays(rays: Rays, origin: Vector, second: Vector, i: int) -> Ray:
 
 @inlined
 def copy_rays(raw: Rays, rays: Rays, i: int) -> tuple[Ray, Truth]:
-    """Copy and load eight rays from row i on; also returns whose numbers are not allowed."""
+    """Copy and load eight rays from row i on; also returns which have invalid numbers."""
     origin, second, outside = copy_ray_vectors(raw, rays, i)
     return eight_rays(rays, origin, second, i), outside
 
 
 @inlined
 def copy_ray_vectors(raw: Rays, rays: Rays, i: int) -> tuple[Vector, Vector, Truth]:
-    """Copy and load the vectors of eight rays from row i on; also returns whose numbers are not allowed."""
+    """Copy and load the vectors of eight rays from row i on; also returns which have invalid numbers."""
     origin, second = copy_vectors(raw.origin, rays.origin, i), copy_vectors(raw.second, rays.second, i)
     outside = logical_not(in_range(origin) & in_range(second))
     if not rays.is_segment:
@@ -183,7 +183,7 @@ def prefetch_ray(rays: Rays, row: int) -> None:
 
 @inlined
 def prefetch_sixteen(raw: Rays, rays: Rays, row: int) -> None:
-    """Prefetch sixteen rays from `row` on, which are copied and tested next: six cache lines an array."""
+    """Prefetch sixteen rays from `row` on, which are copied and tested next: six cache lines per array."""
     for k in range(3 * row, 3 * row + 6 * CACHE_LINE, CACHE_LINE):
         prefetch(raw.origin, k)
         prefetch(raw.second, k)

@@ -1,4 +1,4 @@
-"""The loops over points and the limbs that are already known for them: where the surface is nearest."""
+"""The loops over points with one given limb each: the nearest place on the limb's surface."""
 
 from math import inf, nan
 from typing import NamedTuple
@@ -34,7 +34,7 @@ def empty_places(n: int) -> PlaceColumns:
     return columns_of(PlaceColumns, n, memory.rows((n, 3)), memory.rows((n, 3)))
 
 
-AHEAD = 16
+PREFETCH_DISTANCE = 16
 """How many places in advance a limb is prefetched into the cache."""
 
 MISSED = Place(True, inf, (nan, nan, nan), (nan, nan, nan), float(Face.NONE))
@@ -59,12 +59,12 @@ def write_places(
 ) -> int:
     """Write the nearest place of each point's limb; returns how many are uncertain, and not written.
 
-    Cylinders are queued, and go side by side.
+    Cylinders are queued, and computed eight at a time.
     """
     rows, cylinders, count = queue.row[0], queue.limb[0], 0
     queue.queued[0] = 0
     for i in range(limbs.size):
-        prefetch_limb(table.rows, limbs[min(i + AHEAD, limbs.size - 1)])
+        prefetch_limb(table.rows, limbs[min(i + PREFETCH_DISTANCE, limbs.size - 1)])
         uncertain[i] = False
         if limbs[i] == NO_LIMB:
             write_place(places, i, MISSED)

@@ -1,7 +1,7 @@
 """The loops over points: a few one by one, many through the tree together, their limbs tested sixteen pairs at a time.
 
-Pairs of a point and a limb whose box contains it are queued by shape, and go through the same kernel as a single one,
-side by side. The result of a point, the lowest limb and how many, does not depend on the order of pairs.
+Pairs of a point and a limb whose box contains it are queued by shape, and tested side by side by the same kernel as a
+single pair. The result of a point, the lowest limb and how many, does not depend on the order of pairs.
 """
 
 from typing import NamedTuple
@@ -169,7 +169,7 @@ def locate_single_points(
 
 @inlined
 def test_point(query: tuple[Vector, LimbRows, int, int], k: int, found: tuple[int, int, bool]) -> tuple[int, int, bool]:
-    """The lowest limb that contains a point, how many do, and whether any is undecided; with limb k by now."""
+    """The lowest limb that contains a point, how many do, and whether any is undecided; including limb k."""
     (point, table, mask, ignored), (lowest, count, is_open) = query, found
     if not is_considered(table.character[k], table.mask[k], mask, ignored):
         return found

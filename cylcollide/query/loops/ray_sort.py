@@ -1,4 +1,4 @@
-"""Sorts rays by octant of direction, and by cell of origin or tick: those sorted together visit the same nodes.
+"""Sorts rays by octant of direction, and by cell of origin or tick: rays of one group visit the same nodes.
 
 Both are counting sorts that copy and check the rays first.
 """
@@ -9,7 +9,7 @@ import numpy as np
 
 from cylcollide._types import Column, Float64Array, Int32Array, Rows
 from cylcollide.bvh.layout import Tree
-from cylcollide.bvh.ray_node_pairs import AHEAD
+from cylcollide.bvh.ray_node_pairs import PREFETCH_DISTANCE
 from cylcollide.bvh.stream import MIXED
 from cylcollide.constants import MANY_TO_SORT
 from cylcollide.kernels.double_double import Vector
@@ -111,7 +111,7 @@ class Order(NamedTuple):
     """Rays in the order of their groups. Sixteen may be read from the last one on."""
 
     number: Column[np.int32]  # (n + 16,): rows of the query
-    ray: Rows[np.float64]  # (n + 16, 8), both vectors, distance, alpha: a line of the cache each
+    ray: Rows[np.float64]  # (n + 16, 8), both vectors, distance, alpha: a cache line each
     begins: Column[np.int64]  # (8 · ticks + 1,): where each octant of each tick begins; rays of no tick come before
 
 
@@ -148,7 +148,7 @@ def fill_order(
     for k in range(begins.size):
         begins[k], total = total, total + begins[k]
     for i in range(n):  # where a group begins becomes where it ends, and the next one begins
-        prefetch(ray, LANES * begins[key[min(i + AHEAD, n - 1)]])
+        prefetch(ray, LANES * begins[key[min(i + PREFETCH_DISTANCE, n - 1)]])
         k = begins[key[i]]
         number[k], begins[key[i]] = i, k + 1
         ray[k, 0], ray[k, 1], ray[k, 2] = origin[i, 0], origin[i, 1], origin[i, 2]
@@ -170,9 +170,9 @@ def rays_in_order(rows: Float64Array, chosen: Int32Array, k: int, is_segment: bo
 
 @inlined
 def group_of(order: Order, t: int, k: int) -> tuple[int, int, int]:
-    """Of eight groups of rays of the tick at place t, that of number k: its octant, where it begins, and where it ends.
+    """Group k of the eight groups of rays of the tick at place t: its octant, where it begins, and where it ends.
 
-    If they are few, the first group holds all of them.
+    If the tick has few rays, the first group holds all of them.
     """
     begins = order.begins
     if begins[OCTANTS * (t + 1)] - begins[OCTANTS * t] >= SMALLEST_OCTANT:

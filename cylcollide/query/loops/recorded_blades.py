@@ -1,6 +1,6 @@
-"""The loop over blades that are swept in the past: as `blades`, each limb placed whenever it is looked at.
+"""The loop over blades that are swept in the past: as in `blades`, with each limb placed whenever it is tested.
 
-A stroke is cut into pieces at ticks. In a piece no point of a limb is faster than `recorded.motion` says.
+A stroke is cut into pieces at ticks. In a piece, `recorded.motion` bounds the speed of the points of a limb.
 """
 
 from math import inf
@@ -26,15 +26,15 @@ class StrokePieces(NamedTuple):
 
     offsets: Column[np.int64]  # (blades + 1,)
     tick: Column[np.int32]  # the place of its tick
-    times: Vectors  # (pieces, 3): begin and end as shares of the stroke, and how far its tick has come per share
-    alpha: Column[np.float64]  # how far its tick has come at the beginning
+    times: Vectors  # (pieces, 3): begin and end as shares of the stroke, and change of alpha per share
+    alpha: Column[np.float64]  # at the begin
     filters: PointFilters
     protection: Protection
     recorded: Recorded
 
 
 InPiece: TypeAlias = tuple[StrokePieces, int, TickRows, TickRows, LimbRows]
-"""A piece of a stroke, its tick and the next one, and memory of a limb."""
+"""A piece of a stroke, its tick and the next one, and memory for one limb."""
 
 
 @inlined
@@ -46,7 +46,7 @@ def in_piece(pieces: StrokePieces, j: int, placed: LimbRows) -> InPiece:
 
 @compiled
 def place_at(query: tuple[InPiece, int], t: float) -> Limb:
-    """The limb in a row of the tick at a share of the stroke; of infinite extent where it is none."""
+    """The limb in a row of the tick at a share of the stroke; its extent is infinite if it is no limb then."""
     (pieces, j, here, there, placed), row = query
     begin, per_share = pieces.times[j, 0], pieces.times[j, 2]
     alpha = min(max(pieces.alpha[j] + (t - begin) * per_share, 0.0), 1.0)
@@ -78,7 +78,7 @@ def sweep_recorded(
     swept: Swept,
     piece_of: Column[np.int64],
 ) -> None:
-    """Write what blades `begin` to `end` touch first, a row of a tick, and in which piece; -1 for none."""
+    """Write the first contacts of blades `begin` to `end`, with rows of ticks, and the piece of each, -1 for none."""
     for i in range(begin, end):
         stroke = stroke_of(blade_of(ends, radius[i], i), resolution)
         found, piece = (inf, 0.0, NO_LIMB, inf), -1
@@ -93,15 +93,15 @@ def sweep_recorded(
 
 @inlined
 def test_moving(query: tuple[InPiece, Stroke], row: int, found: Touched) -> tuple[Touched, float]:
-    """The first contact with a row of the tick, too; and how far away another one may be."""
+    """The first contact so far including a row of the tick, and how far away other limbs may be."""
     at, stroke = query
     pieces, j, here, there, _ = at
     if may_be_hit(here, row, pieces.filters, pieces.protection, False, j):
         begin, end, per_share = pieces.times[j, 0], pieces.times[j, 1], pieces.times[j, 2]
-        motion = motion_of(here, there, row)  # boxes jump as the next tick begins, in pieces of that
-        sway = (motion.straight + motion.turning) * MARGIN * per_share if per_share > 0.0 else 0.0
-        if may_touch(stroke, place_at((at, row), begin), sway * (end - begin) if end > begin else 0.0):
-            course, until = (begin, end, sway), min(found[0], end)
+        motion = motion_of(here, there, row)  # boxes jump as the next tick begins, in the pieces of that tick
+        limb_speed = (motion.straight + motion.turning) * MARGIN * per_share if per_share > 0.0 else 0.0
+        if may_touch(stroke, place_at((at, row), begin), limb_speed * (end - begin) if end > begin else 0.0):
+            course, until = (begin, end, limb_speed), min(found[0], end)
             touch = first_touch(stroke.blade, course, place_at, (at, row), stroke.resolution, until)
             found = earlier(found, row, touch)
     return found, stroke.reach

@@ -96,11 +96,11 @@ def find_recorded(
     batch
         The n rays, or points as segments without length.
     recorded, tick
-        The ticks, and the place of each ray's among them, -1 for one that hits nothing; (n,).
+        The ticks, and the place of each ray's tick among them, -1 for a ray that hits nothing; (n,).
     protection
         The characters that are not hit.
     all_layers
-        Whether layers do not matter, as of points.
+        Whether layers do not matter, as for points.
     stack
         For the largest tree.
     offsets, found
@@ -147,7 +147,7 @@ def rows_near_rays(
 def rows_near_many(recorded: Recorded, order: Order, is_segment: bool, state: StreamScratch) -> CompressedRows:
     """The rows of all limbs that each ray may hit at its tick, ascending.
 
-    `order` is about all rays; all limbs are considered. `state` is a buffer.
+    `order` holds all rays; all limbs are considered. `state` is a buffer.
     """
     n = order.begins[-1].item()
     used, crossed = 0, np.empty((2 * n, 2), np.int32)
@@ -175,7 +175,7 @@ def find_recorded_pairs(recorded: Recorded, order: Order, is_segment: bool, stat
                     active = setup_in_order(order, is_segment, tree.frame, base, count, state)
                     visit_on_rays(tree, state.stream, active, octant, False, no_list, _record_pair, no_flush, query)
                     for ray in range(count):
-                        if state.best[ray, NEXT_POSSIBLE] == -inf:  # float32 cannot bring it near the tree
+                        if state.best[ray, NEXT_POSSIBLE] == -inf:  # untrusted: too far or too large for float32
                             for row in range(tree.items):
                                 _record_pair(query, row, ray)
 

@@ -1,6 +1,6 @@
-"""The loops over points in the past and the limbs near them: as `nearest`, with limbs placed at each point's moment.
+"""The loops over points in the past and the limbs near them: as `nearest`, with limbs placed at each point's time.
 
-A limb is placed when the box that holds it until the next tick is near enough, and not kept.
+A limb is placed if the box that holds it until the next tick is near enough; it is not kept.
 """
 
 from typing import NamedTuple, TypeAlias
@@ -33,12 +33,12 @@ class PastPoints(NamedTuple):
 
 
 def one_row() -> LimbRows:
-    """Memory of the limb that is placed."""
+    """Memory for the limb that is placed."""
     return LimbRows(np.zeros(1, np.int8), np.zeros(1, np.int32), np.zeros(1, np.uint32), np.zeros((1, ROW)), 0)
 
 
 AtMoment: TypeAlias = tuple[PastPoints, int, TickRows, TickRows, LimbRows]
-"""A point of a query, the tick before and after its moment, and memory of a limb."""
+"""A point of a query, the ticks before and after its time, and memory for one limb."""
 
 
 @inlined
@@ -50,7 +50,7 @@ def at_moment(past: PastPoints, i: int, placed: LimbRows) -> AtMoment:
 
 @compiled
 def is_placed_near(at: AtMoment, row: int) -> bool:
-    """Whether the point considers a row of its tick, and it is a limb at this moment: then it is written."""
+    """Write a row of the point's tick as a limb, if the point considers it; returns whether it is a limb then."""
     past, i, here, there, placed = at
     return may_be_hit(here, row, past.filters, past.protection, False, i) and place_one(
         here, there, row, past.alpha[i], placed.rows, placed.kernel_shape, 0
@@ -69,11 +69,11 @@ def find_near_recorded(
     offsets: Column[np.int64],
     codes: Column[np.int32],
 ) -> int:
-    """Write the rows that may be within the reach of points `begin` to `end`: twice each, plus 1 if it is not certain.
+    """Write codes of the rows that may be within the reach of points `begin` to `end`: twice the row, plus 1 if open.
 
-    As compressed rows, ascending; how many there are, of which those beyond the size of `codes` are not written. If it
-    `shrinks`, the reach goes down to the least upper bound of a distance: what is left may be the nearest limb. `lower`
-    is a buffer as large as `codes`.
+    Writes compressed rows, ascending, and returns their number; those beyond the size of `codes` are not written. If
+    `shrinks`, the reach is reduced to the least upper bound of a distance: the rows left may be the nearest limb.
+    `lower` is a buffer as large as `codes`.
     """
     used = 0
     for i in range(begin, end):

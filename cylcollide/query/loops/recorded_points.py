@@ -1,7 +1,7 @@
-"""The loop over points in the past: as `points`, with limbs placed at the moment of each point.
+"""The loop over points in the past: as `points`, with limbs placed at the time of each point.
 
-Points of one tick go together through the tree over what is from this tick to the next one. Pairs of a point and a limb
-are queued by shape, and placed and tested eight side by side, as those of rays in `recorded_stream`.
+Points of one tick traverse together the tree over all limbs from this tick to the next one. Pairs of a point and a limb
+are queued by shape, and placed and tested eight at a time, as those of rays in `recorded_stream`.
 """
 
 from typing import NamedTuple
@@ -20,7 +20,7 @@ from cylcollide.query.loops.points import PointColumns
 from cylcollide.query.loops.ray_sort import ALPHA, OCTANTS, Order
 from cylcollide.query.loops.recorded_candidates import Protection, may_be_hit, tree_at
 from cylcollide.query.loops.recorded_stream import QUEUE, SPARE, RecordedScratch
-from cylcollide.recorded.limb_lanes import copy_lane, goes_in_lanes, limbs_at_moments, set_lane
+from cylcollide.recorded.limb_lanes import copy_lane, fits_lanes, limbs_at_moments, set_lane
 from cylcollide.recorded.limbs import Recorded, TickRows, model_of, place_one, ticks_around
 from cylcollide.runtime.compile import compiled, compiled_loop, inlined
 from cylcollide.runtime.simd import LANES, movemask
@@ -56,7 +56,7 @@ def record_point(query: TickPoints, k: int, row: int, status: int) -> None:
 
 @compiled
 def test_alone(query: TickPoints, row: int, k: int) -> None:
-    """Test a limb that does not go side by side with others."""
+    """Test a limb that cannot be tested side by side with others."""
     scratch = query.scratch
     if place_one(
         query.here, query.there, row, query.order.ray[query.base + k, ALPHA], scratch.rows, scratch.kernel_shape, SPARE
@@ -84,9 +84,9 @@ def test_queued_points(query: TickPoints, shape: int) -> None:
 
 @inlined
 def place_or_enqueue(query: TickPoints, row: int, k: int, found: int) -> int:
-    """Queue a pair of point k and a limb that it considers, or test it at once; `found` as it was."""
+    """Queue a pair of point k and a limb that it considers, or test it at once; returns `found` unchanged."""
     if may_be_hit(query.here, row, query.batch, query.protection, False, query.order.number[query.base + k]):
-        if goes_in_lanes(query.here, row):
+        if fits_lanes(query.here, row):
             shape = model_of(query.here, row)["kernel_shape"]
             lane = shape * QUEUE + query.queued[shape]
             set_lane(query.scratch.lanes, lane, k, query.here, query.there, row, query.order.ray[query.base + k, ALPHA])
@@ -127,11 +127,11 @@ def locate_recorded(
     protection
         The characters that are not hit.
     points, place, pairs, queued, scratch
-        Buffers; the pairs are those of a tree whose stack has `stack_size` entries, at least as many as any of these.
+        Buffers; the pairs are made for a tree whose stack has `stack_size` entries, the most of any tick's tree.
     begin, end
         Which points.
     columns
-        Written; they hold misses.
+        Written; they hold misses on entry.
     """
     last, begins = recorded.address.shape[0] - 1, order.begins
     queued[:] = 0  # an earlier call may have ended by an error

@@ -1,6 +1,6 @@
-"""The loop over many rays in the past: as `stream`, with limbs placed at the moment of each ray.
+"""The loop over many rays in the past: as `stream`, with limbs placed at the time of each ray.
 
-Rays of one tick traverse together the tree over what is from this tick to the next one. Pairs of a ray and a limb are
+Rays of one tick traverse together the tree over all limbs from this tick to the next one. Pairs of a ray and a limb are
 queued by shape, and placed and tested eight at a time: a limb is computed for one ray, and not kept. All pairs of
 one step of the traversal are queued before any is tested, so that their bones are fetched from memory together.
 """
@@ -37,7 +37,7 @@ from cylcollide.query.loops.thick_leaf import eight_thick_rays, one_ray
 from cylcollide.recorded.limb_lanes import (
     LaneRows,
     copy_lane,
-    goes_in_lanes,
+    fits_lanes,
     limbs_at_moments,
     make_lane_rows,
     set_lane,
@@ -48,19 +48,19 @@ from cylcollide.runtime.simd import LANES, lowest_bit, movemask, prefetch, store
 
 CLOSEST = int(Aim.CLOSEST)
 QUEUE = STREAM_RAYS + 2 * STEP + 2 * PAIR_BATCH
-"""Pairs of one shape that are queued at most: those of a step, a list of rays and items of others; two batches."""
+"""Most queued pairs of one shape: those of a step, a list of rays and items of others; and two batches."""
 PAGE = 4096  # bytes
 SPARE = STREAM_RAYS + LANES
-"""Of the limbs in the scratch, that of a pair under test; eight are written at a time before it."""
+"""The limb of the scratch that is under test alone; the limbs before it are written eight at a time."""
 
 
 class RecordedScratch(NamedTuple):
     """Buffers of `cast_recorded`. One per thread."""
 
     lanes: LaneRows
-    row: Column[np.int32]  # (STREAM_RAYS,): of each hit, the row of its limb
-    ray: Column[np.int32]  # (STREAM_RAYS,): its ray, of the query
-    kernel_shape: Column[np.int8]  # (SPARE + 1,): the same limbs, where they were hit
+    row: Column[np.int32]  # (STREAM_RAYS,): the row of each hit's limb
+    ray: Column[np.int32]  # (STREAM_RAYS,): the ray of each hit, of the query
+    kernel_shape: Column[np.int8]  # (SPARE + 1,): of the limbs, as placed when they were hit
     rows: Rows[np.float64]  # (SPARE + 1, ROW)
 
 
@@ -77,7 +77,7 @@ def make_recorded_scratch() -> RecordedScratch:
 
 
 class TickQuery(NamedTuple):
-    """The rays of one stream, which are about one tick, and the limbs there."""
+    """The rays of one stream, all of one tick, and the limbs of that tick."""
 
     rays: StreamQuery
     here: TickRows
@@ -89,14 +89,14 @@ class TickQuery(NamedTuple):
 
 @inlined
 def place_in_scratch(query: TickQuery, row: int, ray: int, k: int) -> bool:
-    """Write a limb as limb k of the scratch, where it was at the moment of a ray; returns whether it is a limb then."""
+    """Write a limb as limb k of the scratch, placed at the time of a ray; returns whether it is a limb then."""
     alpha, scratch = query.order.ray[query.rays.base + ray, ALPHA], query.scratch
     return place_one(query.here, query.there, row, alpha, scratch.rows, scratch.kernel_shape, k)
 
 
 @compiled
 def test_one(query: TickQuery, row: int, ray: int) -> None:
-    """Test a limb that does not go side by side with others."""
+    """Test a limb that cannot be tested side by side with others."""
     if place_in_scratch(query, row, ray, SPARE):
         scratch, radius = query.scratch, query.rays.state.radius[ray] if query.rays.thick else 0.0
         one = one_ray(query.rays.state, ray, radius)
@@ -126,7 +126,7 @@ def test_queue(query: TickQuery, shape: int, first: int, count: int) -> None:
 
 @noinline
 def test_thick_queue(query: TickQuery, shape: int, first: int, count: int) -> None:
-    """`test_queue` of thick rays, the lanes behind being filled; among them may be lines."""
+    """`test_queue` of thick rays, with all lanes filled; some of the rays may be lines."""
     here, there, lanes, state = query.here, query.there, query.scratch.lanes, query.rays.state
     for begin in range(first, first + count, LANES):
         ray = eight_thick_rays(state, lanes.ray, begin)
@@ -162,7 +162,7 @@ def test_or_enqueue(query: TickQuery, row: int, ray: int) -> None:
     """Queue a pair of a ray and a limb that it considers, and prefetch its bones; or test it at once."""
     rays, place = query.rays, query.rays.base + ray
     if rays.accepts_all or may_be_hit(query.here, row, rays.batch, query.protection, False, rays.number[place]):
-        if goes_in_lanes(query.here, row):
+        if fits_lanes(query.here, row):
             shape, queued = model_of(query.here, row)["kernel_shape"], rays.state.pairs.queued
             k = shape * QUEUE + queued[shape]
             set_lane(query.scratch.lanes, k, ray, query.here, query.there, row, query.order.ray[place, ALPHA])
@@ -202,7 +202,7 @@ def prefetch_pages(array: Float32Array | Float64Array) -> None:
 
 @compiled
 def place_hits(query: TickQuery, count: int, placed: int) -> int:
-    """Append the limbs that rays of the stream hit to those in `scratch`, and number them in the state as there.
+    """Append the limbs that rays of the stream hit to those in `scratch`, and store their numbers there in the state.
 
     Returns the new count; `placed` is the old one.
     """
@@ -211,7 +211,7 @@ def place_hits(query: TickQuery, count: int, placed: int) -> int:
         for ray in range(count if in_lanes or alone > 0 else 0):
             row = int(state.best[ray, LIMB])
             if row >= 0 and not is_undecided(closest_of(state, ray)):
-                if goes_in_lanes(query.here, row) != in_lanes:
+                if fits_lanes(query.here, row) != in_lanes:
                     alone += 1
                 else:
                     scratch.row[hits], scratch.ray[hits] = row, ray
@@ -246,7 +246,7 @@ def store_lanes(query: TickQuery, begin: int, end: int) -> None:
 def finish_hits(
     batch: RayBatch, table: LimbRows, count: int, queue: PairQueue, scratch: RecordedScratch, hits: HitColumns
 ) -> None:
-    """Refine the fractions of all hits in `scratch`, and name their limbs by the rows of their ticks."""
+    """Refine the fractions of all hits in `scratch`, and replace their limbs by the rows of their ticks."""
     flush_refine(queue, batch, table, hits, batch.rays.radius.size > 0)
     for k in range(count):
         hits.limb[scratch.ray[k]] = scratch.row[k]
@@ -279,7 +279,7 @@ def cast_recorded(
     state, scratch
         Buffers.
     hits
-        Written; the columns hold misses.
+        Written; the columns hold misses on entry.
     """
     state.pairs.queued[:] = 0  # an earlier call may have ended by an error
     state.refine.queued[:] = 0

@@ -72,7 +72,7 @@ def line_at(rays: Rays, i: int) -> Ray:
 
 @noinline
 def cast_among(batch: RayBatch, table: LimbRows, i: int, hits: HitColumns) -> None:
-    """Ray i, a line, against all limbs that it considers, as through the tree, without it."""
+    """Ray i, a line, against all limbs that it considers, without the tree, with the same result."""
     ray, query = line_at(batch.rays, i), filter_of(batch, i)
     best = no_hit(ray.limit)
     for k in range(table.kernel_shape.size):

@@ -134,7 +134,7 @@ def setup_sixteen(
 
 @inlined
 def activate_rays(state: StreamScratch, row: int, count: int, active: int, local: LocalRay) -> int:
-    """Append those of eight rays that intersect the root to the live ones; returns how many are live.
+    """Append those of eight rays that intersect the box of the root to the live rays; returns how many are live.
 
     Untrusted rays, too far or too large for the frame of the tree, are marked undecided.
     """
@@ -253,7 +253,7 @@ def cast_stream(
 
     Returns how many rows are undecided, or INVALID.
 
-    For the aim ANY, only the columns `limb` and `undecided` are written, and `limb` says only whether there is a hit.
+    For the aim ANY, only the columns `limb` and `undecided` are written, and `limb` only shows whether there is a hit.
     For ALL, none is written; `state.crossed` holds the limbs that each ray may cross.
     """
     n, raw = first_vectors.shape[0], raw_rays(first_vectors, second_vectors, options, radius)

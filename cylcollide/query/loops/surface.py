@@ -81,7 +81,7 @@ def write_surface(
 ) -> None:
     """Write position and unit outward normal where rays cross faces of their limbs, NaN in rows without a limb.
 
-    `behind` says that the faces are those where the rays leave. `queue` and `hits` (BLOCK,) are buffers.
+    `behind`: whether the faces are those where the rays leave. `queue` and `hits` (BLOCK,) are buffers.
     """
     slots, missing = SHAPES * SLOTS, broadcast(nan)
     query = SurfaceQuery(batch, table, fraction, behind, position, normal)
@@ -206,7 +206,7 @@ def write_contacts(
     position: Vectors,
     normal: Vectors,
 ) -> None:
-    """Where thick rays touch their limbs: the limb's nearest place, and the unit vector from there to the centre.
+    """Write where thick rays touch their limbs: the limb's nearest place, and the unit vector from there to the centre.
 
     Rows without a limb, and rays of radius 0, are left as they are.
     """
@@ -266,9 +266,9 @@ def write_local_surface(
     local_position: Vectors,
     local_normal: Vectors,
 ) -> None:
-    """Write position and normal (n, 3) of each hit into the frame of its limb's bone, NaN if there is none.
+    """Write position and normal (n, 3) of each hit in the frame of its limb's bone, NaN if there is none.
 
-    The difference of hit and bone is rounded, then what it becomes in the frame; `transform` has a row per limb.
+    The difference of hit and bone is rounded, then its rotation into the frame; `transform` has a row per limb.
     """
     for i in range(limb.size):
         bone = -1 if limb[i] == NO_LIMB else transform[limb[i]]

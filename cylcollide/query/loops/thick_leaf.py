@@ -1,12 +1,12 @@
 """The leaf test of a stream of thick rays: pairs of a ray and a limb, sixteen of one shape at a time, as in `leaf`.
 
-The contact with a cylinder is bounded by steps of Newton's method, of which most pairs need one. Those that need more
-wait for each other, as lanes that are done would wait for them.
+Steps of Newton's method bound the contact with a cylinder; most pairs need one. Pairs that need more are queued until
+there are eight: side by side with others, they would keep finished lanes idle.
 """
 
 from cylcollide._types import POLICY_HIT, Int32Array
 from cylcollide.bvh.stream import REACH
-from cylcollide.bvh.traverse import NO_FURTHER
+from cylcollide.bvh.traverse import END_OF_TRAVERSAL
 from cylcollide.kernels.hit_bounds import first_step_bounds, limb_hit_bounds, thick_hit_bounds
 from cylcollide.kernels.inside_policy import HitBounds
 from cylcollide.kernels.limb_table import limb_at
@@ -69,7 +69,7 @@ def test_thick(query: StreamQuery, shape: int, valid: int, first: int) -> None:
 
 @noinline
 def test_first_step(query: StreamQuery, valid: int, first: int) -> None:
-    """As `test_thick`, for cylinders. Pairs that take more than a step, one in six, wait until there are eight."""
+    """As `test_thick`, for cylinders. Pairs that take more than one step, a sixth, are queued until there are eight."""
     rows, state, two = query.table.rows, query.state, first + LANES
     rays, limbs = state.pairs.row.reshape(-1), state.pairs.limb.reshape(-1)
     ray, other = eight_thick_rays(state, rays, first), eight_thick_rays(state, rays, two)
@@ -87,7 +87,7 @@ def test_first_step(query: StreamQuery, valid: int, first: int) -> None:
 
 @compiled
 def test_more_steps(query: StreamQuery) -> None:
-    """Test the pairs of a thick ray and a cylinder that wait, and empty their queue."""
+    """Test the queued pairs of a thick ray and a cylinder that take more than a step, and empty their queue."""
     queue, first = query.state.pairs, MORE_STEPS * PAIR_BATCH
     rays, limbs, left = queue.row.reshape(-1), queue.limb.reshape(-1), queue.queued[MORE_STEPS]
     for k in range(left, LANES):
@@ -99,7 +99,7 @@ def test_more_steps(query: StreamQuery) -> None:
 
 @noinline
 def test_thick_eight(query: StreamQuery, shape: int, valid: int, first: int) -> None:
-    """As `test_thick`, eight pairs in full. Radius 0: a line."""
+    """As `test_thick`, for eight pairs with all steps; a ray of radius 0 is a line."""
     rows, queue = query.table.rows, query.state.pairs
     rays, limbs = queue.row.reshape(-1), queue.limb.reshape(-1)
     ray = eight_thick_rays(query.state, rays, first)
@@ -124,7 +124,7 @@ def record_one(query: StreamQuery, bounds: HitBounds, i: int, limb: int) -> None
         else:
             merge_hit(query, bounds, i, limb)
             if query.aim == ANY and bounds.certain:
-                query.state.stream.record[i, REACH] = NO_FURTHER
+                query.state.stream.record[i, REACH] = END_OF_TRAVERSAL
 
 
 @compiled

@@ -70,8 +70,8 @@ def find_within(
 ) -> int:
     """Write the limbs that may be within the radius of each point from `begin` to `end`, as codes of `NearPairs`.
 
-    As compressed rows, ascending; returns how many there are. If `codes` and `found`, a buffer for the pairs of a
-    block, hold fewer, they are not written.
+    Writes compressed rows, ascending; returns how many there are. Those that do not fit `codes`, or `found`, a buffer
+    for the pairs of a block, are not written.
     """
     empty_queue(queue, begin)
     offsets[0] = used = 0
@@ -100,7 +100,7 @@ def test_or_enqueue(
 ) -> int:
     """Queue a pair of point i and a limb that it considers, and test a queue that is full.
 
-    Returns how many cylinders are queued by then: a number kept in memory is waited for by the next pair.
+    Returns how many cylinders are queued by then: with this number in memory, the next pair would wait for it.
     """
     table, points, radii, filters, accepts_all, queue, found = query
     if accepts_all or is_considered(table.character[limb], table.mask[limb], *filter_of(filters, i)):
@@ -123,7 +123,7 @@ def test_or_enqueue(
 def test_near_pairs(
     shape: int, points: Float64Array, radii: Float64Array, rows: Float64Array, queue: PairQueue, found: NearPairs
 ) -> None:
-    """Test the queued pairs of one shape, and empty its queue, which holds limbs twice: as rows of half a limb."""
+    """Test the queued pairs of one shape, and empty its queue, which holds 2 * limb: the first of its two half rows."""
     point, half, count, (pair, last) = queue.row[int(shape)], queue.limb[int(shape)], queue.queued[shape], found
     halves, most, used = rows.reshape(-1, LANES), pair.shape[1] - LANES, last[0]
     for k in range(LANES):
@@ -151,7 +151,7 @@ def test_near_pairs(
 
 @inlined
 def cylinders_at(halves: Float64Array, number: Int32Array, k: int) -> Limb:
-    """Eight cylinders, by the first half of their rows alone, which is one cache line; radius2 and ends are not theirs.
+    """Eight cylinders, from the first half of their rows alone, one cache line; radius2 and ends are placeholders.
 
     Their extent is bounded by centre and sizes, at most twice as large as in the row, and inf wherever that is inf.
     """

@@ -1,4 +1,4 @@
-"""Everyday worlds of all shapes, and shots at them: for tests of everything but exactness."""
+"""Everyday worlds of all shapes, and shots at them, for tests that do not check exactness."""
 
 from collections.abc import Collection
 
@@ -12,12 +12,12 @@ import cylcollide as cc
 
 
 def mixed(count: int, seed: int = 5, kinds: Collection[int] = SHAPE_ROWS) -> Shapes:
-    """Return limbs of the shapes, one after another, strewn over a box of 6 m; radii 0.2 to 0.6, lengths about 1 m."""
+    """Return limbs of the shapes in turn, scattered over a box of 6 m; radii 0.2 to 0.6 m, lengths about 1 m."""
     rng = np.random.default_rng(seed)
     kind = np.resize(list(kinds), count)
     p1, radius = rng.uniform(-3, 3, (count, 3)), rng.uniform(0.2, 0.6, count)
     p2, share = p1 + rng.normal(size=(count, 3)), rng.uniform(0.1, 0.9, count)
-    pointed = rng.random(count) < 0.4  # where a second radius may vanish
+    pointed = rng.random(count) < 0.4  # zero radius2, where the shape allows it
     turn, half = rng.normal(size=(count, 4)), rng.uniform(0.2, 0.8, (count, 3))
     parts = []
     for k in kinds:
@@ -31,13 +31,13 @@ def mixed(count: int, seed: int = 5, kinds: Collection[int] = SHAPE_ROWS) -> Sha
 
 
 def shots_at(limbs: Shapes | cc.Limbs, n: int, seed: int = 3) -> tuple[Array, Array]:
-    """Return n segments: most through the limbs, some that start in one, some short, some past everything."""
+    """Return n segments: most cross a limb, some start or end in one, some are aimed at nothing."""
     rng = np.random.default_rng(seed)
     start, end = rng.uniform(-5, 5, (2, n, 3))
     if not len(limbs):
         return start, end
     k = rng.integers(0, len(limbs), n)
-    # A point in the limb, or near it: on the axis, in the wall of a tube, in a ball.
+    # A point within about one radius of the limb's axis: mostly in the limb.
     off = rng.normal(size=(n, 3))
     off *= (rng.uniform(0.3, 1, n) * np.maximum(limbs.radius[k], 0.3) / np.linalg.norm(off, axis=1))[:, None]
     near = limbs.p1[k] + rng.random((n, 1)) * (limbs.p2 - limbs.p1)[k] + off
@@ -47,5 +47,5 @@ def shots_at(limbs: Shapes | cc.Limbs, n: int, seed: int = 3) -> tuple[Array, Ar
 
 
 def segments_of(start: Array, end: Array) -> list[Ray]:
-    """Return the segments for the oracle."""
+    """Return the segments in the oracle's form."""
     return [segment(a, b) for a, b in zip(start, end, strict=True)]

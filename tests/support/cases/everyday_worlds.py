@@ -1,4 +1,4 @@
-"""Worlds of everyday limbs and shots at them, for tests of everything but exactness."""
+"""Worlds of everyday cylinders, for tests that do not check exactness."""
 
 import numpy as np
 
@@ -6,7 +6,7 @@ import cylcollide as cc
 
 
 def make_crowd(count: int = 40, seed: int = 5) -> cc.Limbs:
-    """Return `count` limbs strewn over a box of 6 m."""
+    """Return `count` cylinders scattered over a box of 6 m."""
     rng = np.random.default_rng(seed)
     p1 = rng.uniform(-3, 3, (count, 3))
     i = np.arange(count)
@@ -16,7 +16,7 @@ def make_crowd(count: int = 40, seed: int = 5) -> cc.Limbs:
 
 
 def leap(world: cc.HitWorld, seed: int) -> cc.Limbs:
-    """Shuffle the limbs; the same, of a world of its own."""
+    """Permute the places of the world's limbs; return the moved limbs, independent of the world."""
     limbs = world.limbs
     by = limbs.p1[np.random.default_rng(seed).permutation(len(limbs))] - limbs.p1
     world.set_endpoints(limbs.p1 + by, limbs.p2 + by)

@@ -1,6 +1,6 @@
-"""Places for limbs: anywhere in the world, rounded (`posed`), or in whole numbers without rounding (`frames`).
+"""Poses for limbs: random and rounded (`posed`), or on an integer grid without rounding (`frames`).
 
-Limbs have radii of 1 mm to 100 m and stand 0 to 10⁷ m from the origin. All arrays are parallel, one row a limb.
+Limbs have radii of 1 mm to 100 m and lie 0 to 10⁷ m from the origin. All arrays are parallel, one row per limb.
 """
 
 from dataclasses import dataclass
@@ -16,15 +16,15 @@ OFFSETS = (0.0, 1.0, 1e3, 1e5, 1e7)
 """Distance of the limb from the world's origin, metres."""
 
 TRIPLES = np.array([(0, 1, 1), (3, 4, 5), (5, 12, 13), (8, 15, 17), (7, 24, 25), (20, 21, 29)])
-"""x² + y² = radius² in integers: points of a circle without rounding."""
+"""x² + y² = radius² in integers: points exactly on a circle."""
 
 QUADRUPLES = np.array([(1, 2, 2, 3), (2, 3, 6, 7), (1, 4, 8, 9), (4, 4, 7, 9), (0, 3, 4, 5), (0, 0, 1, 1)])
-"""x² + y² + z² = length² in integers: directions whose length is exact."""
+"""x² + y² + z² = length² in integers: directions of integer length."""
 
 
 @dataclass(frozen=True)
 class Posed:
-    """Limbs anywhere: ends, radius, and a float frame with unit vectors `x`, `y` across and `z` along the axis."""
+    """Limbs: ends, radius, and a float64 frame of unit vectors, `x` and `y` across the axis and `z` along it."""
 
     p1: Array
     p2: Array
@@ -41,7 +41,7 @@ class Posed:
 
 
 def posed(rng: Generator, n: int) -> Posed:
-    """Return n limbs of any size at any place, two in three turned at random, the others along a world axis."""
+    """Return n limbs of random size and place; two in three have a random axis, the others lie along a world axis."""
     radius = 10.0 ** rng.uniform(-3, 2, n)
     axis = _unit(rng.normal(size=(n, 3)))
     aligned = rng.random(n) < 1 / 3
@@ -52,8 +52,8 @@ def posed(rng: Generator, n: int) -> Posed:
 
 
 def framed(p1: Array, p2: Array, radius: Array) -> Posed:
-    """Return limbs with a frame each."""
-    # At 10⁷ m a millimetre has 19 bits left: the frame must follow the ends as rounded.
+    """Return limbs with frames that follow the rounded ends."""
+    # At 10⁷ m only 19 bits are left for a millimetre, so the rounded axis differs from the drawn one.
     z = _unit(p2 - p1)
     x = _unit(np.cross(z, np.where(np.abs(z[:, :1]) < 0.7, [1.0, 0.0, 0.0], [0.0, 1.0, 0.0])))
     return Posed(p1, p2, radius, x, np.cross(z, x), z, np.linalg.norm(p2 - p1, axis=1))
@@ -72,7 +72,7 @@ def _circle(rng: Generator, n: int, radius: Array | float = 1.0) -> tuple[Array,
 
 @dataclass(frozen=True)
 class Frame:
-    """n local cylinders (radius, height: integers) and their way to the world: unit · (shift + turn · local)."""
+    """n local cylinders of integer radius and height, and their map to the world: unit · (shift + turn · local)."""
 
     turn: Whole  # (n, 3, 3) integer rotation times `size`
     size: Whole  # (n,)
@@ -80,7 +80,7 @@ class Frame:
     unit: Array  # (n,) a power of two
     radius: Whole  # (n,)
     height: Whole
-    rim: Whole  # (n, 2) an integer point of the circle
+    rim: Whole  # (n, 2) an integer point on the circle
 
     def world(self, local: Whole) -> Array:
         """Return local integer points in the world, (n, 3), without rounding."""
@@ -93,12 +93,12 @@ class Frame:
         return local * self.size * self.unit
 
     def repeated(self, count: int) -> "Frame":
-        """Return the one frame `count` times, to bring as many points to the same world."""
+        """Return the one frame `count` times, to map `count` points."""
         return Frame(*(np.repeat(getattr(self, name), count, axis=0) for name in self.__dataclass_fields__))
 
 
 def frames(rng: Generator, n: int) -> Frame:
-    """Return n frames: radii of 1 mm … 100 m, worlds at 0 … 10⁷ m, one pose in three along the world axes."""
+    """Return n frames: radii of 1 mm to 100 m, at 0 to 10⁷ m, one in three along the world axes."""
     triple = TRIPLES[rng.integers(0, len(TRIPLES), n)] * rng.integers(1, 5, (n, 1))
     swap = rng.random((n, 1)) < 0.5
     across = np.where(swap, triple[:, 1::-1], triple[:, :2]) * rng.choice([-1, 1], (n, 2))
@@ -111,7 +111,7 @@ def frames(rng: Generator, n: int) -> Frame:
 
 
 def rotations(x: NDArray, y: NDArray, z: NDArray, w: NDArray) -> NDArray:
-    """Return the rotation matrices of quaternions, (..., 3, 3), times their squared lengths; of integers exactly."""
+    """Return the rotation matrices of quaternions times their squared lengths, (..., 3, 3); exact for integers."""
     rows = [
         [w * w + x * x - y * y - z * z, 2 * (x * y - w * z), 2 * (x * z + w * y)],
         [2 * (x * y + w * z), w * w - x * x + y * y - z * z, 2 * (y * z - w * x)],
@@ -121,7 +121,7 @@ def rotations(x: NDArray, y: NDArray, z: NDArray, w: NDArray) -> NDArray:
 
 
 def matrices(q: ArrayLike) -> NDArray:
-    """Return the rotation matrices of quaternions x, y, z, w (..., 4) of any length but 0, good to a few roundings."""
+    """Return the rotation matrices of quaternions x, y, z, w (..., 4) of any length but 0, to a few roundings."""
     q = np.asarray(q)
     return rotations(*np.moveaxis(q / np.sqrt((q * q).sum(-1))[..., None], -1, 0))
 

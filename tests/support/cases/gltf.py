@@ -1,4 +1,4 @@
-"""glTF files, written here byte by byte: skins in every layout that is read."""
+"""glTF files, assembled byte by byte: skins in every layout that the reader supports."""
 
 import base64
 import json
@@ -52,7 +52,7 @@ def pack(writer):
 
 
 def primitive(writer, mesh, bone, **more):
-    """A mesh that one bone carries."""
+    """A mesh skinned to one bone."""
     points = np.asarray(mesh[0])
     carriers = np.zeros((len(points), 4))
     carriers[:, 0] = bone
@@ -65,7 +65,7 @@ def primitive(writer, mesh, bone, **more):
 
 
 def document(given, joints=(2, 3, 4), scale=1.0, stride=None, weight_code=USHORT, indexed=True):
-    """Nodes 0 and 1 are the mesh and an armature; the joints' nodes come in any order, one node lies between two."""
+    """Node 0 is the mesh and node 1 an armature; `joints` may be in any order; node 5 lies between two joints."""
     writer, order = Writer(), [joints.index(node) for node in (2, 3, 4)]  # rank of low, mid, high among the joints
     rest = skins.rest_matrices(given)
     bind = np.zeros((3, 16))
@@ -97,14 +97,14 @@ def document(given, joints=(2, 3, 4), scale=1.0, stride=None, weight_code=USHORT
 
 
 def gltf(parts):
-    """The document as one text, its buffer in base 64."""
+    """The document as .gltf text, with its buffer in base64."""
     content, data = parts
     content["buffers"][0]["uri"] = "data:application/octet-stream;base64," + base64.b64encode(data).decode()
     return json.dumps(content).encode()
 
 
 def glb(parts):
-    """The document in two chunks."""
+    """The document as .glb, in two chunks."""
     content, data = parts
     text = json.dumps(content).encode()
     text += b" " * (-len(text) % 4)

@@ -1,4 +1,4 @@
-"""Worlds that are hard on boxes, and shots at them: far, flat, piled up, of all sizes at once."""
+"""Worlds whose bounding boxes are hard to handle (far, flat, piled up, of mixed sizes), and shots at them."""
 
 from collections.abc import Callable
 
@@ -27,7 +27,7 @@ def grid() -> cc.Limbs:
 
 
 def flat(rng: Generator) -> cc.Limbs:
-    """Everything in the plane z = 0, or all but: discs, plates, needles along the axes; thinner than the boxes' pad."""
+    """Discs, plates and axis-aligned needles about the plane z = 0, thinner than the padding of bounding boxes."""
     at = np.column_stack([rng.integers(-8, 9, (60, 2)) * 1.0, np.zeros(60)])
     thin = 2.0 ** -rng.integers(20, 60, 20)
     plates = cc.Limbs.boxes(at[:20], UNTURNED, np.column_stack([np.ones(20), np.full(20, 0.5), thin]))
@@ -36,19 +36,19 @@ def flat(rng: Generator) -> cc.Limbs:
 
 
 def line(rng: Generator) -> cc.Limbs:
-    """All on one axis, a box without width: needles end to end."""
+    """Needles end to end on one axis: their common box has almost no width."""
     x = rng.permutation(40)[:, None] * X[0]
     return cc.Limbs.cylinders(x, x + X[0], 1e-9)
 
 
 def piled() -> cc.Limbs:
-    """Five limbs, forty times each, in any order."""
+    """Five limbs, 40 copies of each, in random order."""
     five = mixed(5, seed=3).limbs()
     return five[np.random.default_rng(4).permutation(np.repeat(np.arange(5), 40))]
 
 
 def one_place(rng: Generator) -> cc.Limbs:
-    """Two hundred limbs about one centre, of the same box but for a few bits."""
+    """200 limbs about one centre, whose boxes differ by a few bits."""
     step = rng.choice([-1.0, 1.0], (200, 3)) * (1 + rng.integers(0, 3, (200, 3)) * 2.0**-50)
     return cc.Limbs.cylinders(-step, step, 0.25)
 
@@ -59,7 +59,7 @@ def grown(limbs: cc.Limbs, size: float, by: tuple[float, float, float] = (0.0, 0
 
 
 def sizes(rng: Generator) -> cc.Limbs:
-    """Micrometres among megametres."""
+    """Cylinders from micrometres to megametres."""
     size = np.where(rng.random(60) < 0.2, 1e6, 10.0 ** rng.uniform(-6, 1, 60))
     p1 = rng.normal(size=(60, 3)) * np.where(size > 10, 3e6, 3.0)[:, None]
     return cc.Limbs.cylinders(p1, p1 + rng.normal(size=(60, 3)) * size[:, None], size / 4)
@@ -71,7 +71,7 @@ def crowd() -> cc.Limbs:
 
 
 def monster(at: float) -> cc.Limbs:
-    """A crowd, and one limb at a place where no product of lengths fits."""
+    """A crowd, and one limb at a place so far away that products of lengths overflow."""
     return cc.Limbs.concat([crowd(), upright(np.full((1, 3), at), at / 4, at / 8)])
 
 
@@ -95,7 +95,7 @@ SHOTS = ("anywhere", "along axes", "in box faces", "at ends", "from far", "from 
 
 
 def shots(limbs: cc.Limbs, n: int, seed: int) -> tuple[Array, Array, Array]:
-    """n segments, equally many of each kind of `SHOTS`; starts, ends, kinds."""
+    """Starts, ends and kinds of n segments, equally many of each kind in `SHOTS`."""
     rng = np.random.default_rng(seed)
     kind, k = np.arange(n) % len(SHOTS), rng.integers(0, max(1, len(limbs)), n)
     if not len(limbs):

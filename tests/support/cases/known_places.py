@@ -1,7 +1,7 @@
-"""Limbs of one shape far from each other, each with a place whose surroundings follow from the row of the shape alone.
+"""Limbs of one shape far apart, each with a surface point whose surroundings follow from the shape's row alone.
 
-From a place of the surface, a ball or a plane on its outer side holds no other point of the limb: what lies there at a
-height over the place is that far from the limb.
+A ball or half-space that touches the limb at this point from outside contains no other point of the limb, so a point
+at height h over the surface point is at distance h from the limb.
 """
 
 from contextlib import suppress
@@ -24,11 +24,11 @@ from support.oracle.shapes.table import SHAPE_ROWS
 import cylcollide as cc
 
 N, SAMPLES, CHECKED = (240, 400, 40) if IS_COMPILED else (24, 200, 4)
-"""Limbs, samples of each, and limbs that slow questions are asked about."""
+"""Number of limbs, of samples per limb, and of limbs in slow checks."""
 SPACING = 64.0
-"""Metres between limbs, each of which is smaller: no question about one is answered by another."""
+"""Metres between limbs, each of which is smaller: a query near one limb never returns another."""
 CLOSE = 1e-9
-"""Metres: far above the rounding of places, far below a wrong answer."""
+"""Metres: far above the rounding of positions, far below the error of a wrong answer."""
 
 
 def dot(a: Array, b: Array) -> Array:
@@ -42,7 +42,7 @@ def norm(a: Array) -> Array:
 
 
 def can_grow(limbs: cc.Limbs, by: Array) -> NDArray[np.bool_]:
-    """Return which limbs may grow so much: a bore must not close."""
+    """Return which limbs can be inflated by these amounts: a bore must not close."""
     found = np.zeros(len(limbs), np.bool_)
     for i in range(len(limbs)):
         with suppress(ValueError):
@@ -52,18 +52,18 @@ def can_grow(limbs: cc.Limbs, by: Array) -> NDArray[np.bool_]:
 
 @dataclass(frozen=True)
 class KnownPlaces:
-    """N limbs; of each a place of its surface, and samples."""
+    """N limbs, each with a known surface point and samples."""
 
     shapes: Shapes
     solids: list[Solid]
-    samples: Array  # (N, SAMPLES, 3), of the surface
+    samples: Array  # (N, SAMPLES, 3), on the surface
     inner: Array  # (N, SAMPLES, 3), in the limb
     place: Array  # (N, 3)
     face: Array
     normal: Array
     across: Array  # a unit vector at right angles to the normal
     size: Array
-    flat: NDArray[np.bool_]  # whether all of the limb lies behind the plane at the place
+    flat: NDArray[np.bool_]  # whether the whole limb lies behind the tangent plane at the place
     gap: Array  # the distance of `outer` from the limb
 
     @cached_property
@@ -78,11 +78,11 @@ class KnownPlaces:
 
     @property
     def outer(self) -> Array:
-        """Return points whose nearest places are `place`."""
+        """Return points whose nearest point on the limb is `place`."""
         return self.place + self.gap[:, None] * self.normal
 
     def tiny(self) -> "KnownPlaces":
-        """Return the first twelve so small that float64 is not trusted: exact arithmetic answers."""
+        """Return the first 12 limbs, scaled down until float64 cannot resolve them and exact arithmetic is used."""
         unit, shapes = 2.0**-80, times(self.shapes.take(np.arange(12)), -80)
         return replace(
             self, shapes=shapes, place=unit * self.place[:12], normal=self.normal[:12],
@@ -90,29 +90,29 @@ class KnownPlaces:
         )  # fmt: skip
 
     def flight(self, radius: Array, share: float = 1.0) -> tuple[Array, Array]:
-        """Return a way on which a ball first touches the limb half-way: aslant at a plane, else straight down.
+        """Return start and end of a ball that first touches the limb midway: oblique if `flat`, else along the normal.
 
-        Of its second half, it has this share.
+        Of the second half of this path, only the part `share` is kept.
         """
         contact = self.place + radius[:, None] * self.normal
         step = (np.where(self.flat, 0.7, 0.0)[:, None] * self.across - self.normal) * (self.gap - radius)[:, None]
         return contact - step, contact + share * step
 
     def beside(self, height: Array) -> tuple[Array, Array]:
-        """Return a way along the plane at the place, at a height over it."""
+        """Return a segment parallel to the tangent plane at the place, at a height over it."""
         middle, step = self.place + height[:, None] * self.normal, self.size[:, None] * self.across
         return middle - step, middle + 0.5 * step
 
 
 def is_thick(solid: Solid, place: Array, normal: Array, across: Array) -> bool:
-    """Return whether a limb is some millimetres thick and wide behind a place: neither a needle's tip nor a rim."""
+    """Return whether a limb is some millimetres thick and wide behind a place, unlike at a needle's tip or a rim."""
     ways = (across, -across, np.cross(normal, across), np.cross(across, normal))
     return all(classify(solid, place + 0.002 * (way - normal)) == POINT_INSIDE for way in ways)
 
 
 @cache
 def known_places(kind: int) -> KnownPlaces:
-    """Return limbs of a shape: 20 cm to a few metres, a third of them along an axis of the world."""
+    """Return limbs of a shape: 20 cm to a few metres long, one in three along a world axis."""
     row, rng, m = SHAPE_ROWS[kind], np.random.default_rng([8, kind]), 4 * N
     radius, axis = rng.uniform(0.2, 1.0, m), rng.normal(size=(m, 3))
     axis[::3] = np.eye(3)[rng.integers(0, 3, len(axis[::3]))]
@@ -133,7 +133,7 @@ def known_places(kind: int) -> KnownPlaces:
     size = norm(np.ptp(samples, axis=1))
     flat = (dot(samples - place[:, None], normal[:, None]) < CLOSE).all(axis=1)
     gap = size * rng.choice([0.02, 0.1, 0.5], N)
-    for _ in range(12):  # where there is no plane, a ball twice as large holds no sample
+    for _ in range(12):  # unless flat, shrink until a ball twice as large holds no sample
         ball = norm(samples - (place + 2.0 * gap[:, None] * normal)[:, None]).min(axis=1)
         gap = np.where(flat | (ball > 2.0 * gap - CLOSE), gap, 0.5 * gap)
     assert flat.mean() > 0.3

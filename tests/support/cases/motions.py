@@ -1,4 +1,4 @@
-"""Bullets against moving limbs: everyday motions, grazes in space and time, and exact knife edges in whole numbers."""
+"""Bullets against moving limbs: everyday motions, grazes in space and time, and exactly degenerate integer cases."""
 
 from collections.abc import Callable
 from fractions import Fraction
@@ -17,12 +17,12 @@ WHOLE_FLIGHT = TickInterval(Fraction(0), Fraction(1), True, Fraction(0), Fractio
 
 
 def vector(rng: Random, size: float) -> np.ndarray:
-    """Return a vector with components below a size."""
+    """Return a random vector with components between -size and size."""
     return np.array([rng.uniform(-size, size) for _ in range(3)])
 
 
 def triple(v: np.ndarray) -> Triple:
-    """Return the numbers of a vector."""
+    """Return the components of a vector."""
     x, y, z = v.tolist()
     return x, y, z
 
@@ -38,7 +38,7 @@ def motion(
 
 
 def radii(rng: Random, shape: Shape, radius: float) -> tuple[float, float]:
-    """Return the radii of a limb; a third of the tapered ones are cones, either way up."""
+    """Return the radii of a limb; one in three tapered limbs is a cone, with its apex at either end."""
     if shape == Shape.TUBE:
         return radius, radius * rng.uniform(0.1, 0.95)
     if shape != Shape.TAPERED:
@@ -52,7 +52,7 @@ def radii(rng: Random, shape: Shape, radius: float) -> tuple[float, float]:
 
 
 def server_interval(rng: Random) -> TickInterval:
-    """Return one of the intervals of a flight of up to four ticks; the times are float64 numbers of a game server."""
+    """Return one tick interval of a flight of up to four ticks, from float64 times of a 60 Hz game server."""
     tick = rng.randrange(100, 100_000)
     first = (tick + rng.uniform(0, 1)) / 60
     last = first + rng.choice([0.0, rng.uniform(0, 0.05)])
@@ -61,7 +61,7 @@ def server_interval(rng: Random) -> TickInterval:
 
 
 def everyday(rng: Random, shape: Shape) -> Motion:
-    """A limb of a person who moves by up to half its size in a tick, and a bullet that is aimed at it, more or less."""
+    """A limb that moves by up to about half its size in a tick, and a bullet aimed roughly at it."""
     p, q = vector(rng, 1), vector(rng, 1)
     p1, p2 = [p, p + vector(rng, 0.3)], [q, q + vector(rng, 0.3)]
     r1, r2 = radii(rng, shape, rng.uniform(0.05, 0.5))
@@ -74,7 +74,7 @@ def everyday(rng: Random, shape: Shape) -> Motion:
 
 
 def spinning(rng: Random, shape: Shape) -> Motion:
-    """A limb that turns by up to half a turn in the tick, its ends on straight lines, its axis short in between."""
+    """A limb that makes up to half a turn in the tick; its ends move straight, so its axis is short in between."""
     half, turn = vector(rng, 1), rng.choice([rng.uniform(0, 1), 1 - 10.0 ** rng.uniform(-12, -1)])
     middle, drift = vector(rng, 0.2), vector(rng, 0.3)
     after = half * (1 - 2 * turn) + vector(rng, 1) * 10.0 ** rng.uniform(-12, 0)
@@ -87,7 +87,7 @@ def spinning(rng: Random, shape: Shape) -> Motion:
 
 
 def gauge(m: Motion, s: np.ndarray) -> np.ndarray:
-    """Return the factor of the radii by which the limb just reaches the bullet at times (n,); inf beyond the caps."""
+    """Return the scale of the radii at which the limb touches the bullet, at times (n,); inf beyond the caps."""
     alpha = (float(m.interval.alpha0) + float(m.interval.alpha1) * s)[:, None]
     x = np.asarray(m.start) + s[:, None] * (np.asarray(m.end) - np.asarray(m.start))
     p, q = (np.asarray(ends[0]) + alpha * (np.asarray(ends[1]) - np.asarray(ends[0])) for ends in (m.p1, m.p2))
@@ -106,7 +106,7 @@ def gauge(m: Motion, s: np.ndarray) -> np.ndarray:
 
 
 def least_gauge(m: Motion) -> float:
-    """Return the least gauge on the interval, near the least of 65 times."""
+    """Return the least gauge on the interval, by 10 refinements of 65 samples."""
     low, high = float(m.interval.begin), float(m.interval.end)
     for _ in range(10):
         s = np.linspace(low, high, 65)
@@ -117,7 +117,7 @@ def least_gauge(m: Motion) -> float:
 
 
 def grazing(rng: Random, shape: Shape) -> Motion:
-    """A limb that is 10^-1 to 10^-15 of its radius too thick or too thin for the bullet to touch it once."""
+    """A limb that is 10^-1 to 10^-15.5 (relative) thicker or thinner than one that the bullet touches once."""
     while True:
         m = rng.choice([everyday, spinning])(rng, shape)
         least = least_gauge(m)
@@ -128,7 +128,7 @@ def grazing(rng: Random, shape: Shape) -> Motion:
 
 
 def timed(rng: Random, shape: Shape) -> Motion:
-    """A tick interval that begins or ends where a contact does: at the nearest float64, beside it, or exactly there."""
+    """A tick interval with an end at a contact's end: exactly there if rational, else at or next to its float64."""
     while True:
         m = rng.choice([everyday, spinning, grazing, whole, tangent])(rng, shape)
         ends = [end for contact in contact_intervals(m) for end in contact[:2] if 0 < end < 1]
@@ -146,23 +146,23 @@ def timed(rng: Random, shape: Shape) -> Motion:
         return m._replace(interval=m.interval._replace(begin=begin, end=last, is_closed=closed))
 
 
-# Whole numbers ------------------------------------------------------------------------------------------------------
+# Integers -----------------------------------------------------------------------------------------------------------
 
 
 def whole_vector(rng: Random, size: int) -> np.ndarray:
-    """Return a vector of small whole numbers."""
+    """Return a vector of integers between -size and size."""
     return np.array([float(rng.randint(-size, size)) for _ in range(3)])
 
 
 def whole_radii(rng: Random, shape: Shape, radius: int) -> tuple[float, float]:
-    """Return whole radii."""
+    """Return integer radii."""
     if shape == Shape.TUBE:
         return float(radius + rng.randint(1, 2)), float(radius)
     return float(radius), float(rng.randint(0, 3)) if shape == Shape.TAPERED else 0.0
 
 
 def whole(rng: Random, shape: Shape) -> Motion:
-    """All numbers small and whole: double roots, rims, planes, axes that vanish, and identical polynomials come up."""
+    """Small integers only: gives double roots, rims, cap planes, vanishing axes and identical polynomials."""
     ends = [whole_vector(rng, 2) for _ in range(4)]
     while shape != Shape.CAPSULE and any((ends[i] == ends[i + 2]).all() for i in (0, 1)):
         ends = [whole_vector(rng, 2) for _ in range(4)]
@@ -177,9 +177,9 @@ def whole(rng: Random, shape: Shape) -> Motion:
 
 
 def tangent(rng: Random, shape: Shape) -> Motion:
-    """An upright limb and a bullet at a place of it that is known: wall, rim, seam, tip; both move on together.
+    """A limb along a world axis and a bullet at a known place of it (wall, rim, seam, tip), with a common drift.
 
-    The bullet touches the wall, flies along it, in a cap's plane, or stays at one place of the limb.
+    The bullet touches the wall, flies along it or in a cap's plane, or stays at one place of the limb.
     """
     x, y, radius = rng.choice(TRIPLES)
     height, axis = 2 * rng.randint(1, 6), rng.randrange(3)
@@ -199,7 +199,7 @@ def tangent(rng: Random, shape: Shape) -> Motion:
 
 
 def vanishing(rng: Random, shape: Shape) -> Motion:
-    """A limb whose axis shrinks to zero at s = 0, 1/4, 1/2 or 1; the bullet is then in the plane that it shrinks to."""
+    """A limb whose axis has length 0 at s = 0, 1/4, 1/2 or 1; the bullet is then in the plane through that point."""
     part = rng.choice([0.0, 0.25, 0.5, 1.0])
     x, y, radius = rng.choice(TRIPLES)
     axis, turn = np.array([0.0, 0.0, 4.0 * rng.randint(1, 3)]), rng.randrange(3)

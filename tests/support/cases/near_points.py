@@ -1,4 +1,4 @@
-"""Points where the nearest place of a limb is hard to tell: on surfaces, rims, axes, medial axes, near and far."""
+"""Points whose nearest place on a limb is hard to compute: on surfaces, rims, axes and medial axes, near and far."""
 
 import numpy as np
 from support.oracle.shapes.table import MAKERS
@@ -14,7 +14,7 @@ def any_limb(name: str, rng: np.random.Generator, far: float) -> cc.Limbs:
 
 
 def near_points(limbs: cc.Limbs, rng: np.random.Generator, count: int) -> np.ndarray:
-    """Return points (7 count, 3) about the only limb: anywhere, on and at its axis, its caps and its wall, far away."""
+    """Return points (7 count, 3) about a single limb: around it, on or near its axis, caps, wall and rims, far away."""
     p1, p2, radius = limbs.p1[0], limbs.p2[0], max(limbs.radius[0], limbs.half_extents[0].max())
     axis = p2 - p1 if (p1 != p2).any() else np.array([0.0, 0.0, radius])
     length = np.linalg.norm(axis)

@@ -1,4 +1,4 @@
-"""The record of one case that replays on PyBullet: it reports a hit a millimetre before the surface."""
+"""The record of one case that replays on PyBullet, which reports a hit 1 mm before the surface."""
 
 RECORD = {
     "family": "made", "seed": 0, "chunk": 0, "scene": 0, "row": 0, "kind": "early", "cause": "",

@@ -1,7 +1,7 @@
-"""Limbs anywhere in the world in frames of their own, and what the places on them are made with (`oracle/shapes`).
+"""Limbs anywhere in the world with frames, and functions that generate points on them for `oracle/shapes`.
 
-Places are in the frame of the limb, in metres: the axis is z and p1 the origin (a sphere's or box's centre). They are
-met up to rounding; what the numbers then say is for the oracle to decide.
+Points are in the frame of the limb, in metres: the axis is z and p1 the origin (a sphere's or box's centre). They are
+hit up to rounding only; the oracle computes the true answer for the rounded numbers.
 """
 
 from collections.abc import Callable
@@ -28,7 +28,7 @@ class Placed:
 
     @property
     def size(self) -> Array:
-        """Return about how long the limbs are, (n,)."""
+        """Return the approximate sizes of the limbs, (n,)."""
         return self.limbs.radius + self.height + np.linalg.norm(self.limbs.half, axis=1)
 
     def world(self, local: Array) -> Array:
@@ -41,7 +41,7 @@ class Placed:
 
 
 def upright(kind: int, p: Posed, **columns: Array) -> Placed:
-    """Return limbs that stand along the frames' axes from p1 to p2."""
+    """Return limbs along the frames' z axes, from p1 to p2."""
     return Placed(shapes(kind, p.p1, p.p2, **columns), frame_of(p), p.height)
 
 
@@ -54,14 +54,14 @@ def frame_of(p: Posed) -> Array:
 
 
 def from_the_middle(surface: Callable[[Placed, Generator], tuple[Array, Array]], p: Placed, rng: Generator) -> Array:
-    """Return points on the way from the middle to the surface."""
+    """Return points between the middle of the axis and the surface."""
     point, _ = surface(p, rng)
     share = rng.random((len(point), 1))
     return share * point + (1 - share) * at(0 * p.height, 0 * p.height, p.height / 2)
 
 
 def ball_surface(p: Placed, rng: Generator, side_share: float) -> tuple[Array, Array]:
-    """Return points and normals of what is at one distance from the axis, a share of them between the ends."""
+    """Return points and normals at distance `radius` from the axis, about `side_share` of them on the side."""
     n, r, h = len(p.limbs), p.limbs.radius, p.height
     side = rng.random(n) < side_share
     normal = _unit(np.where(side[:, None], at(*_circle(rng, n), 0 * r), rng.normal(size=(n, 3))))
@@ -73,7 +73,7 @@ def capped_surface(p: Placed, rng: Generator, top: Array, inner: Array) -> tuple
     """Return points and normals of a wall, two caps, and a bore where `inner` is not 0; `top` is the radius at p2."""
     n, r, h = len(p.limbs), p.limbs.radius, p.height
     x, y = _circle(rng, n)
-    where = rng.choice(4, n, p=[0.4, 0.3, 0.15, 0.15])  # side, bore (side too where there is none), cap 1, cap 2
+    where = rng.choice(4, n, p=[0.4, 0.3, 0.15, 0.15])  # side, bore (side if there is none), cap 1, cap 2
     bore, cap = (where == 1) & (inner > 0), where >= 2
     u = np.where(cap, where - 2, rng.random(n))
     wall = np.where(bore, inner, r + (top - r) * u)
@@ -84,7 +84,7 @@ def capped_surface(p: Placed, rng: Generator, top: Array, inner: Array) -> tuple
 
 
 def walled_feature(p: Placed, rng: Generator, bore: Array | None = None, tips: bool = False) -> tuple[Array, Array]:
-    """Return points of rims, seams and walls (or the tips), along the axis, round the wall, or across."""
+    """Return points of rims, seams, walls, axes and tips, with axial, tangential or radial directions."""
     n, r, h = len(p.limbs), p.limbs.radius, p.height
     x, y = _circle(rng, n)
     in_bore = (bore is not None) & (rng.random(n) < 0.6)

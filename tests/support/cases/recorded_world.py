@@ -1,4 +1,4 @@
-"""A history of every case there is between two ticks: characters that go, jump, leave and hide; bare limbs."""
+"""A history with every case between two ticks: characters that move, teleport, despawn or are hidden; bare limbs."""
 
 from typing import NamedTuple
 
@@ -9,22 +9,22 @@ from support.character_life import all_shapes_rig
 import cylcollide as cc
 
 GOES, JUMPS, LEAVES, HIDDEN = range(4)
-"""Characters by place in the spawned order."""
+"""Indices of the characters in the order of spawning."""
 
 
 class RecordedWorld(NamedTuple):
-    """Two ticks, and what was recorded: ends of the bare limbs and poses of all characters."""
+    """A history of two ticks, and the recorded ends of bare limbs and poses of all characters."""
 
     history: cc.PoseHistory
     rig: cc.Rig
     bare: cc.Limbs
     ends: tuple[np.ndarray, np.ndarray]  # (2, n, 3) each
-    poses: list[tuple[np.ndarray, np.ndarray]]  # of each tick: (4, bones, 3) and (4, bones, 4)
+    poses: list[tuple[np.ndarray, np.ndarray]]  # per tick: (4, bones, 3) and (4, bones, 4)
     ids: np.ndarray
 
 
 def recorded_world(interpolate: str = "bones", seed: int = 1) -> RecordedWorld:
-    """Fourteen bare limbs and four characters, both with limbs of all shapes."""
+    """14 bare limbs and 4 characters, both with limbs of all shapes."""
     rng, rig, bare = np.random.default_rng(seed), all_shapes_rig(), mixed(14).limbs()
     world = cc.HitWorld(bare)
     ids = world.spawn(rig, 4)

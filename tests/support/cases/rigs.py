@@ -27,7 +27,7 @@ def every_shape() -> cc.Limbs:
 
 
 def mixed_rig(**changes: Any) -> cc.Rig:
-    """Return a rig of four bones, two of them roots, with two limbs of every shape; some arguments replaced."""
+    """Return a rig of four bones, two of them roots, with two limbs of every shape; `changes` replace arguments."""
     limbs = every_shape()
     given = {
         "bone_names": BONES, "parents": PARENTS, "rest_positions": REST_POSITIONS,
@@ -38,7 +38,7 @@ def mixed_rig(**changes: Any) -> cc.Rig:
 
 
 def random_poses(rig: cc.Rig, k: int, seed: int = 0) -> tuple[np.ndarray, np.ndarray]:
-    """Return positions and orientations of the bones of k characters, anywhere; quaternions of any length."""
+    """Return random positions and orientations of the bones of k characters; quaternions of any length."""
     rng = np.random.default_rng(seed)
     b = len(rig.bone_names)
     lengths = 2.0 ** rng.integers(-20, 20, (k, b, 1))
@@ -46,6 +46,6 @@ def random_poses(rig: cc.Rig, k: int, seed: int = 0) -> tuple[np.ndarray, np.nda
 
 
 def own_rig(clip: cc.Clip) -> cc.Rig:
-    """Return a rig of the bones of a clip, the first of which carries a ball."""
+    """Return a rig with the bones of a clip and a sphere on the first."""
     ball = cc.Limbs.spheres([[0, 0, 0]], 1.0)
     return cc.Rig(clip.bone_names, clip.parents, clip.offsets, clip.rest_orientations, ball, 0)

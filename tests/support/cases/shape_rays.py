@@ -1,9 +1,8 @@
 """Adversarial (limb, ray) families for every shape, from a seed: where float64 hit tests are known to break.
 
-The *float* families aim by rounding at places of `support.cases.posed_shapes`, the
-*exact* families stand in the integers of `support.cases.shape_rays_exact`, `nudged` moves one of their numbers by an
-ulp. A family is a way to shoot and is drawn for every shape: apex and second nappe, bore, pole, seam, edge and corner
-are the special places of the shapes.
+The *float* families aim, up to rounding, at points of `support.cases.posed_shapes`. The *exact* families use the
+integers of `support.cases.shape_rays_exact`. `nudged` moves one of their numbers by an ulp. Every family is drawn for
+every shape: the special places are a shape's apex and second nappe, bore, pole, seam, edge and corner.
 """
 
 from collections.abc import Callable
@@ -33,7 +32,7 @@ def interior(p: Placed, rng: Generator) -> Array:
 
 
 def feature(p: Placed, rng: Generator) -> tuple[Array, Array]:
-    """Return the singular places of the shape and a direction that is singular there, in the frames."""
+    """Return singular points of the shape and a direction that is singular there, in the frames."""
     point, along = SHAPE_ROWS[p.kind].feature(p, rng)
     turned_round = rng.choice([-1.0, 1.0], (len(point), 1))
     return point, _unit(along) * turned_round
@@ -43,7 +42,7 @@ def feature(p: Placed, rng: Generator) -> tuple[Array, Array]:
 
 
 def _through(rng: Generator, p: Placed, point: Array, along: Array, reach: tuple[float, float] = (0, 2)) -> Shots:
-    """Return segments through local points, 10**reach limb sizes to either side; directions are local too."""
+    """Return segments through local points along local directions, 10**reach limb sizes to either side."""
     size, step = p.size[:, None], p.turned(along)
     back, on = (10.0 ** rng.uniform(*reach, size.shape) * size for _ in range(2))
     place = p.world(point)
@@ -58,12 +57,12 @@ def _any(rng: Generator, p: Placed) -> Array:
 
 
 def _small(rng: Generator, n: int, low: float, high: float) -> Array:
-    """Return ±10**low … ±10**high, and one 0 in five, (n, 1)."""
+    """Return numbers ±10**low … ±10**high, one in five 0, (n, 1)."""
     return rng.choice([-1.0, 1.0], (n, 1)) * 10.0 ** rng.uniform(low, high, (n, 1)) * (rng.random((n, 1)) < 0.8)
 
 
 def aimed(rng: Generator, p: Placed) -> Shots:
-    """From anywhere through a point of the limb; one in four ends or starts there."""
+    """From anywhere through a point in the limb; one in four starts or ends there."""
     target = interior(p, rng)
     rows, kind = _through(rng, p, target, _any(rng, p)), rng.integers(0, 8, (len(target), 1))
     start, end = (np.where(kind == k, p.world(target), x) for k, x in enumerate((rows.start, rows.end)))
@@ -71,21 +70,21 @@ def aimed(rng: Generator, p: Placed) -> Shots:
 
 
 def passing(rng: Generator, p: Placed) -> Shots:
-    """Through a point outside, by every margin."""
+    """Through a point outside, 10⁻³ to 1 sizes off the surface."""
     point, normal = surface(p, rng)
     away = p.size[:, None] * 10.0 ** rng.uniform(-3, 0, (len(point), 1))
     return _through(rng, p, point + away * normal, _any(rng, p))
 
 
 def graze(rng: Generator, p: Placed) -> Shots:
-    """A tangent, ±10⁻¹ … ±10⁻¹⁶ sizes off its point of the surface; at a bore from both sides."""
+    """Along a tangent, shifted by ±10⁻¹⁶ … ±10⁻¹ sizes along the normal or not at all; at a bore from both sides."""
     point, normal = surface(p, rng)
     tangent = _unit(np.cross(normal, _any(rng, p) + 1e-3))
     return _through(rng, p, point + _small(rng, len(point), -16, -1) * p.size[:, None] * normal, tangent, (-0.5, 1.5))
 
 
 def on_surface(rng: Generator, p: Placed) -> Shots:
-    """Ends or starts on the surface up to rounding."""
+    """Starts or ends on the surface, up to rounding."""
     rows = _through(rng, p, surface(p, rng)[0], _any(rng, p), (-2, 1.5))
     kept = rng.random((len(rows), 1)) < 0.5
     middle = p.world(surface(p, rng)[0])
@@ -100,7 +99,7 @@ def start_inside(rng: Generator, p: Placed) -> Shots:
 
 
 def features(rng: Generator, p: Placed) -> Shots:
-    """Through a singular place, missing it by ±10⁻¹⁶ … ±10⁻¹ or nothing."""
+    """Through a singular place, or past it by 10⁻¹⁶ … 10⁻¹ sizes."""
     point, _ = feature(p, rng)
     off = _small(rng, len(point), -16, -1) * p.size[:, None]
     return _through(rng, p, point + off * _any(rng, p), _any(rng, p))
@@ -116,7 +115,7 @@ def feature_lines(rng: Generator, p: Placed) -> Shots:
 
 
 def far_start(rng: Generator, p: Placed) -> Shots:
-    """At a surface point or a feature from 10³ … 10⁷ limb sizes away."""
+    """At a surface point or a singular place, from 10³ … 10⁷ limb sizes away."""
     point = np.where(rng.random((len(p.limbs), 1)) < 0.5, surface(p, rng)[0], feature(p, rng)[0])
     return _through(rng, p, point, _any(rng, p), (3, 7))
 
@@ -138,7 +137,7 @@ FLOAT: dict[str, Callable[[Generator, Placed], Shots]] = {
 
 
 def _steps(rng: Generator, n: int) -> Whole:
-    """Return how many steps to go, (n, 1); 0 is one in six."""
+    """Return numbers of steps, (n, 1); one in six is 0."""
     return np.where(rng.random((n, 1)) < 1 / 6, 0, rng.integers(1, 40, (n, 1)))
 
 
@@ -150,7 +149,7 @@ def _any_step(rng: Generator, n: int) -> Whole:
 
 
 def _ask(rng: Generator, e: Exact, start: Whole, end: Whole) -> Shots:
-    """Return the questions in the world, either way round."""
+    """Return the segments in the world, half of them reversed."""
     back = rng.random((len(start), 1)) < 0.5
     return shots(e.limbs, *(e.frame.world(x) for x in (np.where(back, end, start), np.where(back, start, end))))
 
@@ -205,10 +204,10 @@ def nudged(rng: Generator, e: Exact) -> Shots:
         r = np.flatnonzero(which == k)
         at = (r, rng.integers(0, 3, len(r))) if column.ndim == 2 else r
         column[at] = np.nextafter(column[at], towards[r])
-        # The next float64 after 0 is 10⁻³²⁴: a fair question, but it makes integers of a thousand digits.
+        # The next float64 after 0 is about 10⁻³²⁴: valid, but the oracle's integers would need a thousand digits.
         tiny = (np.abs(column) < 1e-30) & (column != 0)
         column[tiny] = np.sign(column[tiny]) * 1e-30
-    # A nudged radius2 of a cone may be below zero; a sphere and a box keep one centre.
+    # A cone's nudged radius2 may be negative; spheres and boxes keep p1 = p2.
     columns |= {name: np.abs(columns[name]) for name in {"radius", "radius2"} & set(columns)}
     start, end = columns.pop("start"), columns.pop("end")
     columns["p2"] = np.where(same, columns["p1"], columns["p2"])
@@ -216,7 +215,7 @@ def nudged(rng: Generator, e: Exact) -> Shots:
 
 
 def sample(count: int, seed: int) -> Shots:
-    """Return at least `count` segments, equally many of every shape and family; the same for the same seed."""
+    """Return at least `count` segments, equally many of every shape and family, reproducible by the seed."""
     names = [*FLOAT, *EXACT, "nudged", "nudged again"]
     families = [family for row in SHAPE_ROWS.values() for family in row.families]
     share = -(-count // (len(names) * len(SHAPES) + len(families)))
@@ -235,7 +234,7 @@ def sample(count: int, seed: int) -> Shots:
 
 
 def sample_rays(count: int, seed: int) -> Shots:
-    """Return rays: two in three from the segment families, the others with a limit exactly at a surface."""
+    """Return rays: two in three from the segment families, the others by `at_the_limit`."""
     rng = np.random.default_rng([seed, 1000])
     s = sample(2 * count // 3, seed)
     s = s.take(np.flatnonzero((s.end != s.start).any(axis=1)))
@@ -249,7 +248,7 @@ def sample_rays(count: int, seed: int) -> Shots:
 
 
 def at_the_limit(rng: Generator, kind: int, n: int) -> Shots:
-    """Rays whose max_distance is exactly that of a surface point ahead, or the float64 beside it."""
+    """Rays whose max_distance is exactly the distance of a surface point, or an adjacent float64."""
     e = SHAPE_ROWS[kind].exact(rng, n)
     quadruple = QUADRUPLES[rng.integers(0, len(QUADRUPLES), n)]
     step = rng.permuted(quadruple[:, :3], axis=1) * rng.choice([-1, 1], (n, 3))

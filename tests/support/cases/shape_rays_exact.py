@@ -1,8 +1,8 @@
-"""Limbs in integers (`frames.Frame`), with exact tangents and exactly singular places (`oracle/shapes`).
+"""Limbs with integer coordinates (`frames.Frame`), exact tangents and exact singular points (`oracle/shapes`).
 
-In the local frame the axis is z and p1 the origin (a sphere's or box's centre). All points and steps are whole, so that
-in the world's float64 numbers a tangent is a tangent and an apex the apex. `finer` halves the unit of a frame as often
-as needed to keep limbs within 100 m where a shape needs long integers.
+In the local frame the axis is z and p1 the origin (a sphere's or box's centre). All points and steps are integers, so
+tangents and apexes stay exact in the world's float64 numbers. Where a shape needs long integers, `finer` divides the
+unit of a frame by a power of two to keep limbs within 100 m.
 """
 
 from dataclasses import dataclass, replace
@@ -15,20 +15,20 @@ from support.oracle.shapes.rows import UNTURNED, Shapes, shapes
 
 @dataclass(frozen=True)
 class Exact:
-    """n local limbs of one shape and places on them, all integers, rows parallel."""
+    """n limbs of one shape, and local integer points and directions, one row per limb."""
 
     frame: Frame
     limbs: Shapes  # in the world
-    touch: Whole  # (n, 3) a point whose tangent (or a line that touches an edge) is `tangent`
+    touch: Whole  # (n, 3) a surface point with tangent `tangent` (at an edge, a line that touches it)
     tangent: Whole
     special: Whole  # an apex, pole, rim, seam, corner, ...
     along: Whole  # a direction that is singular there: generator, axis, edge, ...
     inside: Whole  # mostly strictly inside
-    reach: Whole  # (n,) about the size of the limb
+    reach: Whole  # (n,) approximate size of the limb
 
 
 def finer(f: Frame, times: Whole) -> Frame:
-    """Return the frame with a unit `times` shorter, rounded up to a power of two, its place in the world kept."""
+    """Return the frame with its unit divided by `times`, rounded up to a power of two; its origin stays in place."""
     bits = np.ceil(np.log2(times)).astype(np.int64)
     return replace(f, unit=f.unit / 2.0**bits, shift=f.shift << bits[:, None])
 
@@ -67,7 +67,7 @@ def standing(kind: int, f: Frame, height: Whole, **lengths: Whole) -> Shapes:
 
 
 def whole_ball(rng: Generator, n: int) -> tuple[Frame, Whole, Whole]:
-    """Return frames, whole points of a ball about the origin, and its radius in radii of the frame."""
+    """Return frames, integer points on a sphere about the origin, and its radius in units of the frame's radius."""
     rows = QUADRUPLES[rng.integers(0, len(QUADRUPLES), n)]
     f = finer(frames(rng, n), rows[:, 3])
     signed = rng.permuted(rows[:, :3], axis=1) * rng.choice([-1, 1], (n, 3))
@@ -75,7 +75,7 @@ def whole_ball(rng: Generator, n: int) -> tuple[Frame, Whole, Whole]:
 
 
 def whole_across(rng: Generator, v: Whole) -> Whole:
-    """Return whole vectors at right angles to v, never zero."""
+    """Return nonzero integer vectors at right angles to v."""
     plain = v // np.gcd.reduce(v, axis=1)[:, None]
     found = np.cross(plain, rng.integers(-3, 4, v.shape))
     flat = (found == 0).all(axis=1)
@@ -86,10 +86,10 @@ def whole_across(rng: Generator, v: Whole) -> Whole:
 
 DIAGONALS = [(1, 1, 1, 1), (-1, 1, 1, 1), (1, -1, 1, 1), (1, 1, -1, 1)]
 TURNS = np.array([UNTURNED, (1, 0, 0, 0), (0, 1, 0, 0), (0, 0, 1, 0), *DIAGONALS])
-"""Rotations whose float64 matrix has no rounding: half turns about an axis, third turns about a diagonal."""
+"""Rotations with an exact float64 matrix: identity, half turns about an axis, third turns about a diagonal."""
 
 
 def turned_rows(orientation: Whole) -> Whole:
-    """Return the axes of `TURNS`, (n, 3, 3), whole."""
+    """Return the integer axes of rotations from `TURNS`, (n, 3, 3)."""
     q = orientation.astype(np.int64).T
     return np.swapaxes(rotations(*q), 1, 2) // (q * q).sum(axis=0)[:, None, None]

@@ -1,4 +1,4 @@
-"""Adversarial rows of every shape, asked in worlds: each ray sees the limb of its own row only."""
+"""Adversarial rows of every shape, cast in worlds: a mask restricts each ray to the limb of its own row."""
 
 import numpy as np
 from support.cases.shape_rays import sample, sample_rays
@@ -12,7 +12,7 @@ GROUP = 32
 
 
 class Gathered:
-    """Rows of several queries, as a RayHits has them; limbs are counted on from query to query."""
+    """Rows of several queries with the fields of `RayHits`; limbs are numbered across queries."""
 
     def __init__(self, hits: list[cc.RayHits], rows: list[slice], first_limb: list[int]) -> None:
         for name in FIELDS:
@@ -25,9 +25,9 @@ class Gathered:
 
 
 def cast_by_layer(s: Shots, inside: str, one_layer: bool) -> Gathered:
-    """Row i against limb i, in worlds of `GROUP` limbs: the others stand in layers that the ray does not see.
+    """Casts row i against limb i, in worlds of `GROUP` limbs: the ray's mask excludes the layers of the others.
 
-    A batch asks either for one layer, of which one row is wanted, or for as many as it has rays.
+    With `one_layer` a batch has one mask and only its first row is kept; otherwise each ray has its own mask.
     """
     limbs, hits, rows, before = s.shapes.limbs(), [], [], []
     for first in range(0, len(s) - len(s) % GROUP, GROUP):
@@ -47,7 +47,7 @@ def cast_by_layer(s: Shots, inside: str, one_layer: bool) -> Gathered:
 
 
 def adversarial(rays: bool) -> Shots:
-    """Rows of every shape and family, in whole groups; segments, or rays with limits."""
+    """Rows of every shape and family, a multiple of `GROUP`; segments, or rays with limits."""
     if rays:
         rows = sample_rays(sized(900), seed=61)
     else:

@@ -1,7 +1,7 @@
-"""Worlds of all shapes at once, in which the order of limbs along the ray is the question.
+"""Worlds of all shapes that test the order of limbs along a ray.
 
-They stand in integers, turned by a rotation without rounding (`support.cases.shape_rays_exact.TURNS`), so that walls,
-caps, faces and tips of different shapes coincide in float64 as they do on paper.
+Their coordinates are integers, turned by an exact rotation (`support.cases.shape_rays_exact.TURNS`), so that walls,
+caps, faces and tips of different shapes coincide exactly in float64.
 """
 
 from collections.abc import Callable
@@ -27,7 +27,7 @@ class Scene:
     end: Array
 
     def queries(self) -> list[Ray]:
-        """Return the segments for the oracle."""
+        """Return the segments in the oracle's form."""
         return [segment(start, end) for start, end in zip(self.start, self.end, strict=True)]
 
 
@@ -36,14 +36,14 @@ Row = tuple[int, ...]
 
 
 def _row(kind: int, p1: Whole, p2: Whole, radius: int, radius2: int = 0, half: tuple[int, ...] = (0, 0, 0)) -> Row:
-    """Return a limb of what its shape takes; one without a second end stands at p1."""
+    """Return a limb with the columns that its shape takes; a shape without p2 is at p1."""
     takes = SHAPE_ROWS[kind].takes
     last = p2 if "p2" in takes else p1
     return (kind, *map(int, p1), *map(int, last), radius if "radius" in takes else 0, radius2, *half)
 
 
 def _any_limb(rng: Generator, p1: Whole, p2: Whole, radius: int) -> Row:
-    """Return a limb of any shape between two points; a tube or taper has a second radius of its own."""
+    """Return a limb of a random shape between two points; its row gives the radii."""
     kind = int(rng.choice(list(SHAPE_ROWS)))
     row = SHAPE_ROWS[kind]
     first, second = row.radii(lambda choices: choices[int(rng.integers(len(choices)))], radius)
@@ -52,7 +52,7 @@ def _any_limb(rng: Generator, p1: Whole, p2: Whole, radius: int) -> Row:
 
 
 def _shells(rng: Generator) -> tuple[list[Row], Whole]:
-    """Every shape about one axis, all of radius 5 or 10: walls, caps, seams and tips are shared."""
+    """Limbs of every shape about one axis, mostly of radius 5 or 10: walls, caps, seams and tips coincide."""
     h = int(rng.choice([4, 6, 12]))
     foot, top, middle = np.array([(0, 0, 0), (0, 0, h), (0, 0, h // 2)])
     rows = [_row(kind, foot, top, 5) for kind in (CYLINDER, CAPSULE, ELLIPSOID, SPHERE)]
@@ -66,13 +66,13 @@ def _shells(rng: Generator) -> tuple[list[Row], Whole]:
 
 
 def _chain(rng: Generator) -> tuple[list[Row], Whole]:
-    """Each limb starts where the last one ends, every shape in turn; aimed at the joints."""
+    """Limbs of random shapes, each from the end of the previous one; the aims are the joints."""
     joints = np.cumsum(rng.integers(-20, 21, (10, 3)) | 1, axis=0)
     return [_any_limb(rng, p, q, 5) for p, q in pairwise(joints)], joints
 
 
 def _stack(rng: Generator) -> tuple[list[Row], Whole]:
-    """Limbs of all shapes on top of each other, their ends in one plane and their walls in line; two of them twice."""
+    """Stacked limbs of random shapes: neighbours share an end plane, walls are aligned; two are duplicated."""
     z = np.cumsum(rng.integers(3, 12, 9))
     ends = [(np.array([0, 0, p]), np.array([0, 0, q])) for p, q in pairwise(z.tolist())]
     rows = [_any_limb(rng, *(pair if rng.random() < 0.7 else pair[::-1]), 5) for pair in ends]
@@ -81,7 +81,7 @@ def _stack(rng: Generator) -> tuple[list[Row], Whole]:
 
 
 def _mirror(rng: Generator) -> tuple[list[Row], Whole]:
-    """Mirror images in the plane x = 0, met by rays of that plane at the same, mostly irrational, place."""
+    """Mirror images in the plane x = 0; a ray in that plane hits both at the same, mostly irrational, point."""
     rows, aims = [], []
     for _ in range(8):
         p1, p2 = rng.integers(-12, 13, (2, 3))
@@ -93,13 +93,13 @@ def _mirror(rng: Generator) -> tuple[list[Row], Whole]:
 
 
 def _nested(rng: Generator) -> tuple[list[Row], Whole]:
-    """Limbs within limbs about one axis: a start inside several of them leaves them one by one."""
+    """Nested limbs about one axis: a ray that starts inside several of them leaves them one by one."""
     rows = [_any_limb(rng, np.array([0, 0, -a]), np.array([0, 0, b]), r) for a, b, r in rng.integers(3, 15, (9, 3))]
     return rows, rng.integers(-6, 7, (12, 3)) * np.repeat([0, 1], 6)[:, None]
 
 
 def _crowd(rng: Generator) -> tuple[list[Row], Whole]:
-    """Limbs of all shapes and sizes strewn over a box."""
+    """Limbs of all shapes and sizes, scattered over a box."""
     p1, step = rng.integers(-60, 61, (28, 3)), rng.integers(-15, 16, (28, 3))
     step[:, 0] |= 1
     radius = rng.integers(1, 12, 28).tolist()
@@ -118,7 +118,7 @@ PLANS: dict[str, Callable[[Generator], tuple[list[Row], Whole]]] = {
 
 
 def scene(name: str, rays: int, seed: int) -> Scene:
-    """Return one scene with `rays` segments, the same for the same seed."""
+    """Return one scene with `rays` segments, reproducible by the seed."""
     rng = np.random.default_rng([seed, 3000 + list(PLANS).index(name)])
     rows, aims = PLANS[name](rng)
     turn = TURNS[rng.integers(0, len(TURNS), 1)]

@@ -1,4 +1,4 @@
-"""Good files of the formats that rigs and clips are read from."""
+"""Valid files of the formats that rigs and clips are read from."""
 
 URDF = """<?xml version="1.0"?>
 <robot name="scarecrow">
@@ -21,7 +21,7 @@ URDF = """<?xml version="1.0"?>
   <transmission name="noise"/>
 </robot>
 """
-"""Every shape, joints of both kinds, and what is no limb."""
+"""Every shape, revolute and fixed joints, and elements that are not limbs."""
 
 MJCF = """<mujoco model="mannequin">
   <compiler angle="degree"/>
@@ -49,7 +49,7 @@ MJCF = """<mujoco model="mannequin">
   </worldbody>
 </mujoco>
 """
-"""Every shape, defaults, a floor, and a limb that collides with nothing."""
+"""Every shape, defaults, a floor, and a geom that collides with nothing."""
 
 BVH_HIERARCHY = """HIERARCHY
 ROOT hip

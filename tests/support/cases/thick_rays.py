@@ -1,4 +1,4 @@
-"""Limbs of each shape, and thick segments at them: through them, past them, along their axes, and from inside."""
+"""Limbs of each shape, and thick segments through them, past them, along their axes, and from inside."""
 
 import numpy as np
 from numpy.typing import NDArray
@@ -9,7 +9,7 @@ import cylcollide as cc
 Array = NDArray[np.float64]
 KINDS = tuple(MAKERS)
 BOUNDED = tuple(name for row in SHAPE_ROWS.values() if row.is_bounded for name in row.makers)
-"""Shapes whose contacts are bounded only."""
+"""Makers of shapes whose contacts are bounded, not exact."""
 
 
 def limb_of(kind: str, rng: np.random.Generator, spread: float = 1.0) -> cc.Limbs:
@@ -24,7 +24,7 @@ def mixed_limbs(n: int, rng: np.random.Generator, spread: float) -> cc.Limbs:
 
 
 def segment_at(limb: cc.Limbs, rng: np.random.Generator) -> tuple[Array, Array, float]:
-    """Return start, end and radius of a segment near a limb; one in six along its axis, one in six at right angles."""
+    """Return start, end and radius of a segment near a limb; one in six is parallel to its axis, one in six normal."""
     radius = float(rng.choice([0.01, 0.05, 0.3, 1.0]))
     middle, axis = 0.5 * (limb.p1 + limb.p2)[0], (limb.p2 - limb.p1)[0]
     direction = rng.normal(size=3)

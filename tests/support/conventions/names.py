@@ -1,4 +1,4 @@
-"""The names that pages write as code, and whether any source has them."""
+"""The names that pages write as code, and checks that they exist in a source."""
 
 import ast
 import re
@@ -13,12 +13,12 @@ CODE = re.compile(r"(?<!`)`([^`\n]+)`(?!`)")
 FENCE = re.compile(r"^```(\w*)\n(.*?)^```", re.MULTILINE | re.DOTALL)
 FILE = re.compile(r"\.(py|c|md|csv|json|npz|html|svg|png|toml|urdf|cpp|h|gz)$")
 PUBLIC = re.compile(r"(?<![\w.])(?:cc|world|limbs|hits|chords|mirror|Limbs|HitWorld)\.[A-Za-z_]\w*")
-"""In a block of Python: what is asked of the package and of what users hold of it."""
+"""In a block of Python: attributes of the package and of variables with usual names of its objects."""
 
 
 @cache
 def words() -> frozenset[str]:
-    """Every identifier and every word of a string that is no docstring; modules, folders, columns of the benchmarks."""
+    """Every identifier and every word of a string but docstrings; modules, folders, columns of the benchmarks."""
     texts = {*python_files(), *kwlist}
     for name in python_files():
         alone = {id(node.value) for node in nodes(name) if isinstance(node, ast.Expr)}
@@ -31,7 +31,7 @@ def words() -> frozenset[str]:
 
 
 def _resolves(dotted: str) -> bool:
-    """Whether a module that can be imported has the attribute that the rest of the name says."""
+    """Whether some prefix of the name is an importable module that has the attributes of the rest."""
     first, *rest = dotted.split(".")
     for end in range(len(rest), -1, -1):
         try:
@@ -47,7 +47,7 @@ def _resolves(dotted: str) -> bool:
 
 
 def is_code(name: str) -> bool:
-    """Whether a name stands for something: `cc.` is the package, of others each part occurs in some source."""
+    """Whether a name exists: after `cc.` in the package; otherwise each part must occur in some source."""
     if name.startswith("cc."):
         return _resolves(f"cylcollide{name[2:]}")
     if "/" in name:
@@ -59,7 +59,7 @@ def is_code(name: str) -> bool:
 
 
 def _parts(code: str) -> Iterator[str]:
-    """The names in a piece of code: called, compared, given a value, or in a row of several."""
+    """The names in a piece of code: alone, called, indexed, compared, assigned, or in a list."""
     for part in re.split(r"\s*(?:,|\||<|→)\s+", code):
         named = re.match(r"([A-Za-z_][\w./]*)(?=\(|=|\[|$)", part.strip(" …"))
         if named and not FILE.search(named.group(1)) and not named.group(1).endswith("/"):
@@ -67,7 +67,7 @@ def _parts(code: str) -> Iterator[str]:
 
 
 def names_in(page: str, text: str) -> Iterator[Place]:
-    """Every name that a page writes as code, in a line or in a block of Python."""
+    """Every name that a page writes as code, inline or in a block of Python."""
     plain = FENCE.sub(lambda block: "\n" * block.group().count("\n"), text)
     for number, line in enumerate(plain.splitlines(), 1):
         for code in CODE.findall(line):

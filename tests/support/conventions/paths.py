@@ -13,10 +13,10 @@ from typing import NamedTuple
 
 ROOT = Path(__file__).parents[3]
 FOLDERS = (".ci", "benchmarks", "cylcollide", "demos", "docs", "native", "tests")
-"""What is looked at, beside the files at the top."""
+"""The folders that are searched, in addition to the files at the top."""
 
 MADE = {"__pycache__", "gallery"}
-"""Folders that a run or the site makes."""
+"""Generated folders."""
 
 SUFFIX = re.compile(r"\.(?:py|c|md|csv|svg|png|toml|css|js|j2)\b(?!\.\w)")
 PATH = re.compile(r"(?<![\w./:@{*-])(?:[\w.*…{},-]+/)*[\w.*…{},-]+" + SUFFIX.pattern)
@@ -25,7 +25,7 @@ FOLDER = re.compile(r"`((?:[\w.*…-]+/)+)`")
 
 
 class Place(NamedTuple):
-    """A word of a file."""
+    """A word and its place in a file."""
 
     file: str
     line: int
@@ -34,7 +34,7 @@ class Place(NamedTuple):
 
 @cache
 def files() -> frozenset[str]:
-    """Every file, and every folder with a slash at its end, from the root."""
+    """Every file and folder, relative to the root; folders end in a slash."""
     found = {path.name for path in ROOT.iterdir() if path.is_file()}
     for folder in FOLDERS:
         for path in (ROOT / folder, *(ROOT / folder).rglob("*")):
@@ -45,7 +45,7 @@ def files() -> frozenset[str]:
 
 @cache
 def _tails() -> frozenset[str]:
-    """Every end of those paths: of `cylcollide/kernels/box.py` also `kernels/box.py` and `box.py`."""
+    """Every tail of these paths: for `cylcollide/kernels/box.py` also `kernels/box.py` and `box.py`."""
     split = [(path.rstrip("/").split("/"), "/" * path.endswith("/")) for path in files()]
     return frozenset("/".join(parts[k:]) + slash for parts, slash in split for k in range(len(parts)))
 
@@ -56,7 +56,7 @@ def expanded(path: str) -> Iterator[str]:
 
 
 def exists(path: str) -> bool:
-    """Whether a path leads to something, from any folder of the repository; `*` and `…` are any part of a name."""
+    """Whether a path exists, relative to any folder of the repository; `*` and `…` match any part of a name."""
     path = re.sub(r"^(\.\.?/)+", "", path).replace("…", "*")
     if "*" in path:
         pattern = re.compile("(.*/)?" + re.escape(path).replace(r"\*", "[^/]*"))
@@ -65,7 +65,7 @@ def exists(path: str) -> bool:
 
 
 def python_files(folder: str = "") -> list[str]:
-    """Every Python file of a folder, from the root."""
+    """Every Python file of a folder, relative to the root."""
     return sorted(name for name in files() if name.endswith(".py") and name.startswith(folder))
 
 
@@ -73,14 +73,14 @@ def paths_in(name: str, text: str, first: int = 1) -> Iterator[Place]:
     """Every path that a text names."""
     for number, line in enumerate(text.splitlines(), first):
         if not (SUFFIX.search(line) or "/`" in line):
-            continue  # the patterns below take their time
+            continue  # the patterns below are slow
         for word in (*PATH.findall(line), *FOLDER.findall(line)):
             for path in expanded(word):
                 yield Place(name, number, path)
 
 
 def _strings(name: str) -> Iterator[tuple[int, str]]:
-    """Every string of a Python file with its line; what an f-string fills in is `*`."""
+    """Every string of a Python file with its line; replacement fields of f-strings become `*`."""
     pieces = {id(piece) for node in nodes(name) if isinstance(node, ast.JoinedStr) for piece in node.values}
     for node in nodes(name):
         if isinstance(node, ast.JoinedStr):
@@ -97,8 +97,8 @@ def text_of(name: str) -> str:
 
 @cache
 def nodes(name: str) -> tuple[ast.AST, ...]:
-    """Everything in the syntax tree of a Python file but contexts; the module first. `ast.walk` takes twice as long."""
-    gc.disable()  # trees stay: to look for garbage in them takes as long again
+    """All nodes of a Python file's syntax tree but contexts, the module first. `ast.walk` takes twice as long."""
+    gc.disable()  # trees are kept; searching them for garbage would double the time
     try:
         found: list[ast.AST] = [ast.parse(text_of(name))]
         for node in found:
@@ -115,14 +115,14 @@ def nodes(name: str) -> tuple[ast.AST, ...]:
 
 @cache
 def docstrings(name: str) -> tuple[tuple[int, str], ...]:
-    """Every string that stands alone, with its line."""
+    """Every string that is a statement, with its line."""
     alone = (node for node in nodes(name) if isinstance(node, ast.Expr))
     strings = ((node.lineno, node.value.value) for node in alone if isinstance(node.value, ast.Constant))
     return tuple((line, value) for line, value in strings if isinstance(value, str))
 
 
 def paths_in_source(name: str) -> Iterator[Place]:
-    """Every path in the strings and comments of a Python file; of a test in its docstrings: its data name others."""
+    """Every path in strings and comments of a Python file; of a test only docstrings, as its data name other paths."""
     for line, text in docstrings(name) if name.startswith("tests/") else _strings(name):
         yield from paths_in(name, text, line)
     if any("#" in line and next(paths_in(name, line.partition("#")[2]), None) for line in text_of(name).splitlines()):

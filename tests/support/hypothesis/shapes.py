@@ -1,7 +1,7 @@
-"""Hypothesis strategies for every shape: one limb and one segment, everyday ones and ones on exact knife edges.
+"""Hypothesis strategies for every shape: one limb and one segment, everyday or exactly degenerate.
 
-Numbers are whole or of full precision; whole ones shrink well, move without
-rounding, and make touches, seams, apexes, edges and faces come up by themselves.
+Numbers are integers or have full precision. Integers shrink well, move without
+rounding, and often give touches, seams, apexes, edges and faces.
 """
 
 from dataclasses import replace
@@ -28,7 +28,7 @@ axes = st.integers(0, 2)
 
 
 class ShapeCase(NamedTuple):
-    """One limb, as rows of one, and one segment start → end (3,)."""
+    """One limb, as arrays of one row, and one segment start → end (3,)."""
 
     limb: Shapes
     start: Array
@@ -51,15 +51,15 @@ class ShapeCase(NamedTuple):
         return ShapeCase(limb, self.start + by, self.end + by)
 
     def reversed(self) -> "ShapeCase":
-        """Return the case with the segment turned round."""
+        """Return the case with the segment reversed."""
         return ShapeCase(self.limb, self.end, self.start)
 
     def to(self, **columns: object) -> "ShapeCase":
-        """Return the case with other columns of the limb."""
+        """Return the case with the given columns of the limb replaced."""
         return self._replace(limb=replace(self.limb, **{k: np.asarray(v) for k, v in columns.items()}))
 
     def cast(self, inside: str = "hit") -> cc.RayHits:
-        """Return the library's answer."""
+        """Return the library's hit."""
         return self.limb.limbs().cast_segments([self.start], [self.end], inside=inside)
 
     def chords(self, inside: str = "hit") -> cc.Chords:
@@ -72,13 +72,13 @@ class ShapeCase(NamedTuple):
 
 
 def limb_of(kind: int, **columns: Array | float) -> Shapes:
-    """Return one limb; each shape takes what it needs."""
+    """Return one limb from the columns that its shape takes."""
     taken = {name: np.asarray(columns[name])[None] for name in SHAPE_ROWS[kind].takes}
     return shapes(kind, **taken)
 
 
 def _radii(draw: st.DrawFn, kind: int, radius: int) -> tuple[float, float]:
-    """Return both radii of a limb, whole."""
+    """Return both integer radii of a limb."""
     first, second = SHAPE_ROWS[kind].radii(lambda choices: draw(st.sampled_from(choices)), radius)
     return float(first), float(second)
 
@@ -100,7 +100,7 @@ def everyday(draw: st.DrawFn, kinds: tuple[int, ...] = KINDS) -> ShapeCase:
 
 @st.composite
 def whole(draw: st.DrawFn, kinds: tuple[int, ...] = KINDS) -> ShapeCase:
-    """Whole numbers only; boxes turned by a rotation without rounding."""
+    """Integers only; boxes have an exact rotation."""
     kind, p1 = draw(st.sampled_from(kinds)), draw(points)
     radius, radius2 = _radii(draw, kind, draw(st.integers(1, 12)))
     turn = np.array(draw(st.sampled_from(TURNS.tolist())))
@@ -111,7 +111,7 @@ def whole(draw: st.DrawFn, kinds: tuple[int, ...] = KINDS) -> ShapeCase:
 
 @st.composite
 def aimed(draw: st.DrawFn, kinds: tuple[int, ...] = KINDS) -> ShapeCase:
-    """A segment through, to or from a place of an upright limb: wall, bore, rim, seam, tip, pole, apex, edge, ..."""
+    """A segment through, to or from a point of an axis-parallel limb: wall, bore, rim, seam, tip, pole, apex, edge."""
     kind = draw(st.sampled_from(kinds))
     x, y, r = draw(st.sampled_from(TRIPLES))
     height, share = 2 * draw(st.integers(1, 8)), draw(st.sampled_from([0, 1, 2]))
@@ -137,7 +137,7 @@ def any_case(*kinds: int) -> st.SearchStrategy[ShapeCase]:
 
 
 def exact_case(*kinds: int) -> st.SearchStrategy[ShapeCase]:
-    """Return cases in whole numbers of the given shapes."""
+    """Return cases with integer coordinates of the given shapes."""
     return st.one_of(aimed(kinds), whole(kinds))
 
 

@@ -1,4 +1,4 @@
-"""All that queries answer, column by column: of the past, and of worlds that are made for each moment."""
+"""Columns of every kind of query, from a history and from worlds that are made for each moment."""
 
 from collections.abc import Callable, Sequence
 from typing import Any
@@ -17,7 +17,7 @@ HIT, CHORD, JUDGED, IMPACT, POINT = (
     tuple(name for name in kind.fields if name not in (*OF_BONES, "static", "ray"))
     for kind in (cc.RayHits, cc.Chords, cc.Judged, Impacts, cc.PointHits)
 )
-"""Fields that worlds of bare limbs have, too; they number rays otherwise."""
+"""Fields to compare with worlds of bare limbs; `ray` is left out, because these number rays differently."""
 
 NAMES, GROUPS = {"head": 4.0, "torso": 1.0, "default": 0.5}, {"head": 1, "torso": 2, "arm": 3, "leg": 4}
 POLICIES: tuple[Callable[[dict[str, int]], cc.Policy], ...] = (
@@ -26,10 +26,10 @@ POLICIES: tuple[Callable[[dict[str, int]], cc.Policy], ...] = (
     lambda groups: cc.Policy.longest_chord(NAMES, groups=groups),
     lambda groups: cc.Policy.penetration({"head": 9.0, "torso": 3.0, "default": 1.0}, NAMES, groups=groups),
 )
-"""By hit groups of rigs, which worlds of bare limbs must be given."""
+"""Policies from numbers of hit groups, which worlds of bare limbs need; a history has those of its rigs."""
 
 Ask = Callable[[Any, Volley, dict], Columns]
-"""A query of a world or, with options of histories, of the past; its columns, and offsets of those in rows a ray."""
+"""A query of a world or, with a history's options, of a history; returns columns, with offsets if they are CSR."""
 
 
 def columns(result: Any, fields: Sequence[str]) -> Columns:
@@ -38,7 +38,7 @@ def columns(result: Any, fields: Sequence[str]) -> Columns:
 
 
 def compressed(result: Any, fields: Sequence[str]) -> Columns:
-    """Return these fields in compressed rows."""
+    """Return these fields and the offsets of compressed rows (CSR)."""
     return {"offsets": result.offsets, **columns(result, fields)}
 
 
@@ -87,7 +87,7 @@ def queries(policy: int, on_rays: bool) -> dict[str, Ask]:
 
 
 def of_worlds(ask: Ask, moments: Sequence[Moment], volley: Volley, options: dict) -> Columns:
-    """Return what the worlds of the moments answer to their shots, limbs numbered by the rows of their states."""
+    """Return the results of each moment's shots in its world, with limbs renumbered to rows of the state."""
     parts = []
     for moment in moments:
         found = ask(moment.world, volley.rows(moment.rows), options)
@@ -102,7 +102,7 @@ def of_worlds(ask: Ask, moments: Sequence[Moment], volley: Volley, options: dict
 
 
 def in_order(found: Columns, order: np.ndarray) -> Columns:
-    """Return the columns of an answer, or its compressed rows, in another order of rays."""
+    """Return the columns, or the compressed rows, in another order of rays."""
     if "offsets" not in found:
         return {name: column[order] for name, column in found.items()}
     begin, count = found["offsets"][:-1][order], np.diff(found["offsets"])[order]

@@ -1,4 +1,4 @@
-"""Shots of many players at moments of their own, and the worlds that say what they must hit."""
+"""Shots of many players, each at its own moment, and worlds that give the expected hits."""
 
 from dataclasses import dataclass
 from typing import NamedTuple
@@ -13,7 +13,7 @@ MASKS = np.array([0xFFFFFFFF, 0xFFFFFFFF, 1, 2, 5])
 
 
 class Volley(NamedTuple):
-    """Shots, pellet by pellet, those of one moment side by side; (n, 3) and (n,)."""
+    """Shots, one row per pellet, grouped by moment; (n, 3) and (n,)."""
 
     start: np.ndarray
     end: np.ndarray
@@ -25,13 +25,13 @@ class Volley(NamedTuple):
     reach: np.ndarray
 
     def rows(self, rows) -> "Volley":
-        """Return some of them."""
+        """Return the given rows."""
         return Volley(*(column[rows] for column in self))
 
 
 @dataclass
 class Moment:
-    """One time, the limbs that may be hit then, and a world of them that knows nothing of the history."""
+    """One time, the limbs that may be hit then, and a world of these limbs without a history."""
 
     time: float
     rows: slice
@@ -42,9 +42,9 @@ class Moment:
 def moments_of(
     history: PoseHistory, times: np.ndarray, pellets: int, protected_since: dict[int, float] | None, bare: int
 ) -> list[Moment]:
-    """Return a world for each time, or for the nearest that is kept, without those who are protected then.
+    """Return a world for each time, clamped to the kept ones, without the characters that are protected then.
 
-    Times at which there is nobody are left out. Limbs of nobody behind the bare ones are statics.
+    Times without limbs are left out. Limbs without a character whose rows follow the bare ones are statics.
     """
     moments: list[Moment] = []
     for time in times.tolist():
@@ -63,7 +63,7 @@ def moments_of(
 
 
 def draw_volley(moments: list[Moment], pellets: int, rng: np.random.Generator) -> Volley:
-    """Return shots at limbs of each moment: most from afar; some graze, start in a limb, are points, or fly past."""
+    """Return shots at limbs of each moment: most from afar; some graze, start in a limb, are points, or miss."""
     n = len(moments) * pellets
     aim, thick = np.zeros((n, 3)), np.full(n, 0.1)
     for moment in moments:
@@ -96,7 +96,7 @@ def draw_volley(moments: list[Moment], pellets: int, rng: np.random.Generator) -
 
 
 def record_life(life: Life, history: cc.PoseHistory, ticks: int, leaps: float = 0.0) -> None:
-    """So many ticks, with a few steps of the life before each; in a share of them somebody leaps."""
+    """Record `ticks` ticks, with a few steps of the life before each; a share `leaps` of them has a teleport."""
     for _ in range(ticks):
         for _ in range(int(life.rng.integers(1, 4))):
             life.step()
@@ -106,7 +106,7 @@ def record_life(life: Life, history: cc.PoseHistory, ticks: int, leaps: float = 
 
 
 def past_limbs(history: cc.PoseHistory, rng: np.random.Generator, times: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
-    """Segments, each past a limb of its time, if there is any."""
+    """Segments, each aimed near a limb of its time, if there is any."""
     start, aim = rng.uniform(-6, 6, (len(times), 3)), np.zeros((len(times), 3))
     for i, time in enumerate(times):
         limbs = history.limbs_at(time)

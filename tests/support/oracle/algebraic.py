@@ -1,7 +1,7 @@
-"""Places along a ray as numbers without rounding: rationals, and roots of quadratics with integer coefficients.
+"""Exact ray parameters: rationals, and roots of quadratics with integer coefficients.
 
 Part of the oracle. A `Root` is irrational by construction, so it equals no rational, and it equals another root only if
-polynomial and branch are the same; whatever differs is told apart by integer square roots of growing length.
+polynomial and branch are the same; different numbers are compared by integer square roots of growing length.
 """
 
 from dataclasses import dataclass
@@ -21,7 +21,7 @@ class Root:
 
     @cached_property
     def value(self) -> Fraction:
-        """Return it within 2^-160 relative."""
+        """Return the root within 2^-160 relative."""
         bits = 192
         while True:
             lo, hi = enclosure(self, bits)
@@ -45,7 +45,7 @@ def root(c2: int, c1: int, c0: int, upper: bool) -> Param:
 
 
 def enclosure(t: Param, bits: int) -> tuple[Fraction, Fraction]:
-    """Return rationals lo <= t <= hi that close in as `bits` grows; lo == hi for a rational t."""
+    """Return rationals lo <= t <= hi that converge to t as `bits` grows; lo == hi for a rational t."""
     if isinstance(t, Fraction):
         return t, t
     scaled = isqrt((t.c1 * t.c1 - t.c2 * t.c0) << (2 * bits))

@@ -1,19 +1,19 @@
-"""Independent oracle for every limb shape: what real arithmetic says about the given float64 numbers.
+"""Independent oracle for every limb shape: results of real arithmetic on the given float64 numbers.
 
-It shares nothing with the library, neither code nor formulation. Every solid is written once, as signs of polynomials
-in the coordinates, and those signs are all that is ever asked:
+It shares neither code nor formulation with the library. Every solid is defined once, by signs of polynomials in the
+coordinates, and the oracle uses nothing but these signs:
 
-1. *solid*: an intersection is the least, a union the greatest of its parts' signs; the result is -1 outside, 0 on the
-   surface, +1 inside. The face of a surface point, too, is read off the signs (which cap plane is zero, ...);
-2. *ray*: put x = origin + t·direction in, and each polynomial becomes one in t of degree <= 2. Their roots cut the line
-   into cells, points and open stretches, on which no sign changes. The signs of a stretch are those at any rational
-   number in it; the signs at a root are those of the stretch beside it, zero for the polynomials that have the root;
-3. *chords*: the longest runs of cells that belong to the solid, clipped to [0, limit] at the very end.
+1. *solid*: the sign of an intersection is the minimum of its parts' signs, that of a union the maximum: -1 outside, 0
+   on the surface, +1 inside. The signs also give the face of a surface point (which cap plane is zero, ...);
+2. *ray*: with x = origin + t·direction each polynomial has degree <= 2 in t. The roots split the line into cells
+   (points and open intervals) of constant signs. The signs of an interval are those at any rational number in it; the
+   signs at a root are those of an adjacent interval, with zero for the polynomials that have the root;
+3. *chords*: the longest runs of cells that belong to the solid, clipped to [0, limit] as the last step.
 
-No interval is intersected, no entry computed apart from a side: tangents, rays in a face plane, along a generator or
-the bore wall, and second nappes are nothing special. Roots are kept as algebraic numbers
-(`support.oracle.algebraic.Root`), so that verdicts, faces, order and point classes are exact. Lengths are scaled to
-integers; no float decides anything.
+No intervals are intersected and caps and walls are not treated separately, so tangents, rays in a face plane, along a
+generator or the bore wall, and second nappes are no special cases. Roots are kept as algebraic numbers
+(`support.oracle.algebraic.Root`), so verdicts, faces, order and point classes are exact. Lengths are scaled to
+integers; no decision uses floats.
 """
 
 from collections.abc import Iterable
@@ -30,12 +30,12 @@ from support.oracle.shapes.table import SHAPE_ROWS
 
 
 def polynomials(solid: Solid, query: Ray) -> dict[str, Poly]:
-    """Return the polynomials whose signs define the solid, along the line of the ray; each in one unit of its own."""
+    """Return the polynomials in t whose signs define the solid, along the line of the ray; each has its own unit."""
     return SHAPE_ROWS[solid.shape].polynomials(Seen(solid, query))
 
 
 def where(shape: int, s: Signs) -> int:
-    """Return -1, 0 or 1 where the signs say outside, surface or inside."""
+    """Return -1, 0 or 1 for outside, surface or inside, from the signs."""
     return SHAPE_ROWS[shape].where(s)
 
 
@@ -49,7 +49,7 @@ def face(shape: int, s: Signs) -> int:
 
 @dataclass(frozen=True)
 class Run:
-    """A stretch of the whole line inside the solid; None where it has no end. Faces: SIDE there, and never read."""
+    """An interval of the whole line inside the solid. An unbounded end is None; its face is SIDE and never read."""
 
     first: Param | None
     last: Param | None
@@ -58,7 +58,7 @@ class Run:
 
 
 def runs(solid: Solid, query: Ray) -> list[Run]:
-    """Return the stretches of the whole line inside the solid, in order."""
+    """Return the intervals of the whole line inside the solid, in order."""
     polys = polynomials(solid, query)
     zeros = {name: poly.roots() for name, poly in polys.items()}
     cuts = sorted(set().union(*zeros.values()), key=cmp_to_key(compare))
@@ -88,7 +88,7 @@ def runs(solid: Solid, query: Ray) -> list[Run]:
 
 
 def _samples(cuts: list[Param]) -> list[Fraction]:
-    """Return a rational number before, between and after the ordered, different cuts."""
+    """Return a rational number before, between and after the sorted distinct cuts."""
     if not cuts:
         return [Fraction(0)]
     between = [_between(s, t) for s, t in pairwise(cuts)]
@@ -120,13 +120,13 @@ def chords(solid: Solid, query: Ray) -> list[Chord]:
 
 
 def all_chords(solids: Iterable[tuple[int, Solid]], query: Ray) -> list[tuple[int, Chord]]:
-    """Return every chord of every limb, sorted by entry, exact ties by limb index."""
+    """Return every chord of every limb, sorted by entry; exact ties are sorted by limb index."""
     found = [(i, c) for i, solid in solids for c in chords(solid, query)]
     return sorted(found, key=cmp_to_key(lambda x, y: compare(x[1].entry, y[1].entry) or x[0] - y[0]))
 
 
 def counted(found: Iterable[tuple[int, Chord]], inside: str) -> list[tuple[int, Chord]]:
-    """Return the chords that the policy `inside` ("hit", "exit", "ignore") lets count."""
+    """Return the chords that count under the policy `inside` ("hit", "exit", "ignore")."""
     pairs = list(found)
     holding = {i for i, c in pairs if c.started_inside}
     if inside == "ignore":
@@ -156,7 +156,7 @@ def classify(solid: Solid, point: Iterable[float]) -> int:
 
 
 def axis_distance_squared(solid: Solid, point: Iterable[float]) -> Fraction:
-    """Return the squared distance from the axis line: of a box its z axis, of a sphere its centre; exact."""
+    """Return the exact squared distance from the axis line; a box's axis is its z axis, a sphere's is its centre."""
     p1, p2, x = ([Fraction(c) for c in p] for p in (solid.p1, solid.p2, point))
     m = [v - u for u, v in zip(p1, x, strict=True)]
     a = [Fraction(c) for c in solid.axes[2]] if solid.kind == BOX else [v - u for u, v in zip(p1, p2, strict=True)]
@@ -165,7 +165,7 @@ def axis_distance_squared(solid: Solid, point: Iterable[float]) -> Fraction:
 
 
 def graze_depth(limb: Solid, query: Ray) -> float:
-    """Return 1 - dist/r for the distance of the whole line from the whole axis line: > 0 cuts, < 0 passes; about 1e-16.
+    """Return 1 - dist/r for the distance of the line from the axis line: > 0 cuts, < 0 misses; error about 1e-16.
 
     Only for cylinders and lines that are not parallel to their axis.
     """

@@ -1,4 +1,4 @@
-"""The truth about a world without its tree: every limb asked by itself, and exact order where they tie."""
+"""True hits of a world without its tree: every limb is cast separately, and near ties are ordered exactly."""
 
 from collections import Counter
 
@@ -12,11 +12,11 @@ from cylcollide.exact.line import segment_numbers
 from cylcollide.query.exact_fallback import exact_limb
 
 NEARLY = 1e-9
-"""Fractions this close, relatively, are put in order exactly: rounding is a million times smaller."""
+"""Fractions closer than this, relatively, are ordered exactly; rounding errors are a million times smaller."""
 
 
 def check_row_by_row(limbs: cc.Limbs, starts: Array, ends: Array, inside: str, hits: cc.RayHits) -> Counter[str]:
-    """Assert that each row is that of the first of all limbs that are hit; returns what was seen."""
+    """Assert that each row equals that of the first limb hit; return counts of hits, misses, ties, starts inside."""
     seen: Counter[str] = Counter()
     for i, (start, end) in enumerate(zip(starts, ends, strict=True)):
         each = limbs.cast_segments(start, end, inside=inside)

@@ -1,7 +1,7 @@
 """Rays, chords and hits of the oracles, and codes of faces and sides.
 
-Nothing is shared with the library, neither code nor formulation. `value` and positions are within 2^-160 relative of
-the true parameter; everything else that is returned is exact.
+It shares neither code nor formulation with the library. `value` and positions are within 2^-160 relative of the true
+parameter; everything else that is returned is exact.
 """
 
 from collections.abc import Iterable
@@ -13,7 +13,7 @@ from math import sqrt
 from support.oracle.algebraic import Param, value
 
 SIDE, CAP1, CAP2, INSIDE, NONE = 0, 1, 2, 10, 11
-"""Face codes, spelled here again so that a wrong code in the library is seen."""
+"""Face codes, repeated here so that tests detect a wrong code in the library."""
 
 POINT_OUTSIDE, POINT_SURFACE, POINT_INSIDE = 0, 1, 2
 """Codes of `classify`."""
@@ -25,8 +25,8 @@ Point = tuple[float, float, float]
 class Ray:
     """The points origin + t·direction, 0 <= t <= limit; `limit` None: no limit.
 
-    Of a segment `target` is its end, direction the real difference end - origin and limit 1; of a ray it is the
-    direction.
+    For a segment `target` is its end, the direction is the real difference end - origin, and limit is 1. For a ray
+    `target` is the direction.
     """
 
     origin: Point
@@ -47,7 +47,7 @@ def segment(start: Iterable[float], end: Iterable[float]) -> Ray:
 
 
 def ray(origin: Iterable[float], direction: Iterable[float], max_distance: float = float("inf")) -> Ray:
-    """Return a ray, limit the float64 `max_distance / |direction|`; |direction| is exact if it fits, else to 1 ulp."""
+    """Return a ray, limit the float64 `max_distance / |direction|`; |direction| is exact if float64, else to 1 ulp."""
     target = _point(direction)
     length = sqrt(sum(Fraction(x) ** 2 for x in target))
     limit = None if max_distance == float("inf") else Fraction(max_distance / length)
@@ -59,10 +59,10 @@ def ray(origin: Iterable[float], direction: Iterable[float], max_distance: float
 
 @dataclass(frozen=True)
 class Chord:
-    """The stretch of a ray inside one limb; `leaves` says that the ray leaves the limb within its limit."""
+    """The part of a ray inside one limb; `leaves`: the ray leaves the limb within its limit."""
 
     entry: Param
-    exit: Param | None  # None: a ray of zero length without limit never ends nor leaves
+    exit: Param | None  # None: a zero direction without limit, where the ray never ends or leaves
     entry_face: int
     exit_face: int
     started_inside: bool
@@ -77,7 +77,7 @@ def position(query: Ray, t: Param) -> tuple[Fraction, ...]:
 
 @dataclass(frozen=True)
 class Hit:
-    """The hit that is credited: which limb, where along the ray, on what face, and the limb's chord."""
+    """The credited hit: limb, parameter along the ray, face, and the limb's chord."""
 
     limb: int
     at: Param
@@ -86,7 +86,7 @@ class Hit:
 
 
 def integers(numbers: Iterable[float]) -> list[int]:
-    """Return the floats multiplied by the least power of two that makes all of them whole."""
+    """Return the floats multiplied by the least power of two, at least 1, that makes all of them integers."""
     ratios = [float(x).as_integer_ratio() for x in numbers]
     common = max(den for _, den in ratios)
     return [num * (common // den) for num, den in ratios]

@@ -1,4 +1,4 @@
-"""Distances of segments from limbs by another way: many points first, in extended precision."""
+"""Distances of segments from limbs by dense sampling and golden-section search, in extended precision."""
 
 from collections.abc import Callable
 
@@ -9,7 +9,7 @@ import cylcollide as cc
 
 Long = np.longdouble
 GRID, WORST, STEPS = 250, 4, 48
-"""A least value of a smooth function needs half as many digits of its place as a distance of about 0 does."""
+"""Samples, refined samples, and golden-section steps. A smooth minimum needs its place to half the digits only."""
 
 GOLDEN = (np.sqrt(Long(5)) - 1) / 2
 
@@ -19,7 +19,7 @@ def _length(v: np.ndarray) -> np.ndarray:
 
 
 def least(f: Callable, low: np.ndarray, high: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
-    """Return the least values of functions, row by row, and where they are, by golden sections."""
+    """Return the minimum of each row's function and its place, by golden-section search."""
     for _ in range(STEPS):
         s, t = high - GOLDEN * (high - low), low + GOLDEN * (high - low)
         left = f(s) <= f(t)
@@ -28,7 +28,7 @@ def least(f: Callable, low: np.ndarray, high: np.ndarray) -> tuple[np.ndarray, n
 
 
 def segment_distance(limb: cc.Limbs, start: np.ndarray, end: np.ndarray) -> tuple[float, float]:
-    """Return the distance of a segment, and the fraction of its nearest point; any number of local minima."""
+    """Return the distance of a segment and the fraction of its nearest point; there may be several local minima."""
     first, step = np.asarray(start, Long), np.asarray(end, Long) - np.asarray(start, Long)
 
     def at(t: np.ndarray) -> np.ndarray:
@@ -48,7 +48,7 @@ def segment_distance(limb: cc.Limbs, start: np.ndarray, end: np.ndarray) -> tupl
 
 
 def _size(limb: cc.Limbs, place: np.ndarray) -> Long:
-    """Return about the limb's size and its distance from a point."""
+    """Return the larger of the limb's size and the distance of its middle from a point."""
     return max(Long(size(limb)), _length(place - (limb.p1[0].astype(Long) + limb.p2[0]) / 2))
 
 

@@ -1,4 +1,4 @@
-"""Limbs between two recorded poses in rational arithmetic; the lengths of quaternions to 60 digits."""
+"""Limbs between two recorded poses in rational arithmetic; lengths of quaternions have 60 digits."""
 
 from collections.abc import Sequence
 from decimal import Decimal, localcontext
@@ -8,7 +8,7 @@ from typing import NamedTuple
 from support.oracle.pose import Rational, rational, turned
 
 DIGITS = 60
-"""Of lengths of quaternions: 199 bits."""
+"""Digits of quaternion lengths: 199 bits."""
 
 
 class Blend(NamedTuple):
@@ -18,7 +18,7 @@ class Blend(NamedTuple):
     orientation: Rational
     """Of any length."""
     cosine: float
-    """Of the angle between both orientations as vectors of four: its sign says which way is the short one."""
+    """Of the angle between both unit quaternions in 4D: its sign selects the short way."""
 
 
 def blend(a: Sequence[float], b: Sequence[float], alpha: float) -> Rational:
@@ -41,7 +41,7 @@ def blended_bone(
     orientations: tuple[Sequence[float], Sequence[float]],
     alpha: float,
 ) -> Blend:
-    """Return the bone between two poses: normalised linear interpolation the short way, not yet normalised."""
+    """Return the bone between two poses: linear interpolation of unit quaternions the short way, not normalised."""
     p, q = (tuple(Fraction(c) for c in _unit(turn)) for turn in orientations)
     cosine = sum(x * y for x, y in zip(p, q, strict=True))
     share = Fraction(alpha)
@@ -51,11 +51,11 @@ def blended_bone(
 
 
 def carried_point(bone: Blend, v: Sequence[float]) -> Rational:
-    """Return a point of the bone's frame in the world."""
+    """Return a point of the bone's frame in world coordinates."""
     moved = turned(bone.orientation, rational(v))
     return tuple(p + c for p, c in zip(bone.position, moved, strict=True))
 
 
 def carried_axis(bone: Blend, v: Sequence[float]) -> Rational:
-    """Return a direction of the bone's frame in the world."""
+    """Return a direction of the bone's frame in world coordinates."""
     return turned(bone.orientation, rational(v))

@@ -1,4 +1,4 @@
-"""What the shapes' oracle is made of: a limb, polynomials along a line, and the quantities that a limb sees of it."""
+"""Parts of the shapes' oracle: a limb, polynomials along a line, and the line's quantities relative to the limb."""
 
 from collections.abc import Iterable, Mapping
 from dataclasses import dataclass
@@ -10,10 +10,10 @@ from support.oracle.algebraic import Param, root
 from support.oracle.cylinder import Point, Ray, integers
 
 CYLINDER, TUBE, TAPERED, ELLIPSOID, CAPSULE, SPHERE, BOX = range(7)
-"""Codes of shapes, spelled here again so that a wrong one in the library is seen; a row may state its own."""
+"""Codes of shapes, repeated here so that tests detect a wrong one in the library; a row may state its own."""
 
 BORE, NEG_X = 3, 4
-"""Face codes beside those of `support.oracle.cylinder`; a box has six from NEG_X on."""
+"""Face codes in addition to those of `support.oracle.cylinder`; a box has six, from NEG_X on."""
 
 
 @dataclass(frozen=True)
@@ -33,7 +33,7 @@ class Solid:
 
     @property
     def shape(self) -> int:
-        """Return the kind, a capsule without length being a sphere."""
+        """Return the kind; SPHERE for a capsule without length."""
         return SPHERE if self.kind == CAPSULE and self.p1 == self.p2 else self.kind
 
 
@@ -52,7 +52,7 @@ class Poly:
         return self + other * -1
 
     def __mul__(self, other: "Poly | int | Fraction") -> "Poly":
-        """Return the product with a number, or of two polynomials whose degrees add up to 2 at most."""
+        """Return the product with a number, or with a polynomial if the sum of degrees is at most 2."""
         if not isinstance(other, Poly):
             return Poly(self.c0 * other, self.c1 * other, self.c2 * other)
         assert self.c2 * other.c1 == self.c1 * other.c2 == self.c2 * other.c2 == 0
@@ -66,7 +66,7 @@ class Poly:
         return (v > 0) - (v < 0)
 
     def roots(self) -> set[Param]:
-        """Return where the polynomial is zero; none if it is zero everywhere."""
+        """Return the roots; none for the zero polynomial."""
         c0, c1, c2 = int(self.c0), int(self.c1), int(self.c2)
         if c2 == 0:
             return {Fraction(-c0, c1)} if c1 else set()
@@ -89,7 +89,7 @@ Signs = Mapping[str, int]
 
 
 class Seen:
-    """The line of a ray as a limb sees it: polynomials in t, all lengths in one unit, whole."""
+    """The line of a ray relative to a limb: polynomials in t, with all lengths as integers in one unit."""
 
     def __init__(self, solid: Solid, query: Ray) -> None:
         lengths = [*solid.p1, *solid.p2, solid.radius, solid.radius2, *solid.half, *query.origin, *query.target]

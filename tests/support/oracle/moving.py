@@ -1,10 +1,10 @@
-"""Independent oracle for a bullet and a moving limb: what real arithmetic says about the given numbers.
+"""Independent oracle for a bullet and a moving limb: results of real arithmetic on the given numbers.
 
 It shares neither code nor formulation with `cylcollide.exact.moving`, whose `Motion` it reads. Every quantity of the
-solid is computed at seven rational times from the definition, in fractions, and interpolated; the times at which any of
-them vanishes, and begin, end and start of the flight, cut the interval into cells, on which no sign changes
-(`support.oracle.sturm`); which cells are contact, and the face, is read off the signs by the same table as for rays.
-No interval is intersected or united, and no limb is a special case, except that it needs an axis.
+solid is computed from its definition at seven rational times, in fractions, and interpolated. The roots of these
+polynomials, and of s, s - begin and end - s, split the interval into cells of constant signs (`support.oracle.sturm`).
+The signs give the cells in contact and the face, by the same table as for rays. No interval is intersected or united,
+and no limb is a special case, except that it needs an axis.
 """
 
 from collections.abc import Sequence
@@ -26,7 +26,7 @@ NODES = [Fraction(k) for k in range(-3, 4)]
 
 
 def place(motion: Motion, s: Fraction) -> Spot:
-    """Return the bullet as the limb sees it at s."""
+    """Return the bullet relative to the limb at s."""
     alpha = motion.interval.alpha0 + motion.interval.alpha1 * s
 
     def between(ends: tuple[Point, Point], share: Fraction) -> tuple[Fraction, ...]:
@@ -37,7 +37,7 @@ def place(motion: Motion, s: Fraction) -> Spot:
 
 
 class SeenAt(Seen):
-    """A bullet at one time as the limb sees it: polynomials without a variable."""
+    """A bullet at one time relative to the limb: constant polynomials."""
 
     def __init__(self, spot: Spot) -> None:
         self.a, self.aa, self.r, self.r2 = [*spot.a], spot.aa, spot.r, spot.r2
@@ -45,7 +45,7 @@ class SeenAt(Seen):
 
 
 def values(motion: Motion, s: Fraction) -> dict[str, Fraction]:
-    """Return the quantities at s whose signs decide, those of the limb named as in its row of the table."""
+    """Return the quantities at s whose signs decide; the limb's have the names of its row in the table."""
     spot, interval = place(motion, s), motion.interval
     found = {"zero": s, "begin": s - interval.begin, "end": interval.end - s}
     at = SHAPE_ROWS[motion.shape].polynomials(SeenAt(spot))
@@ -58,16 +58,16 @@ def dot(u: Sequence[Fraction | int], v: Sequence[Fraction | int]) -> Fraction | 
 
 
 def curves(motion: Motion) -> dict[str, Curve]:
-    """Return the quantities as polynomials of s, interpolated."""
+    """Return the quantities as interpolating polynomials of s."""
     rows = [values(motion, node) for node in NODES]
     return {name: Curve(interpolated([row[name] for row in rows])) for name in rows[0]}
 
 
 def _basis() -> list[list[int]]:
-    """Return the polynomials that are one number at one node and 0 at the others, a row of coefficients each."""
+    """Return the Lagrange polynomials of the nodes times one number, a row of integer coefficients each."""
     rows = []
     for node in NODES:
-        row = [Fraction(720)]  # a number that makes all of them whole
+        row = [Fraction(720)]  # makes all coefficients integers
         for other in NODES:
             if other != node:
                 shifted, kept = [Fraction(0), *row], [*row, Fraction(0)]
@@ -81,7 +81,7 @@ BASIS = _basis()
 
 
 def interpolated(ordinates: list[Fraction]) -> Coefficients:
-    """Return the polynomial with these values at the nodes, times a positive number, by Lagrange's formula."""
+    """Return the polynomial with these values at the nodes, up to a positive factor, by Lagrange's formula."""
     common = lcm(*(x.denominator for x in ordinates))
     integers = [x.numerator * (common // x.denominator) for x in ordinates]
     return whole([Fraction(dot(integers, column)) for column in zip(*BASIS, strict=True)])
@@ -89,7 +89,7 @@ def interpolated(ordinates: list[Fraction]) -> Coefficients:
 
 @dataclass(frozen=True)
 class Run:
-    """One interval of contact, the face at its entry, and whether the axis or the interval leaves out its ends."""
+    """One interval of contact, whether each of its ends is open, and the face at its entry."""
 
     entry: Cut
     exit: Cut
@@ -99,14 +99,14 @@ class Run:
 
 
 def side(motion: Motion, signs: Signs) -> int:
-    """Return -1, 0 or 1: there is no contact, or the bullet is on the surface, or inside."""
+    """Return -1, 0 or 1: no contact, the bullet is on the surface, or inside."""
     if signs["begin"] < 0 or signs["end"] < 0 or (signs["end"] == 0 and not motion.interval.is_closed):
         return -1
     return SHAPE_ROWS[shape_at(motion, signs)].where(signs) if shape_at(motion, signs) >= 0 else -1
 
 
 def shape_at(motion: Motion, signs: Signs) -> int:
-    """Return the shape, SPHERE where a capsule has no length, -1 where another limb has none."""
+    """Return the shape; SPHERE for a capsule without length, -1 for another limb without length."""
     if motion.shape == SPHERE or signs["axis"] > 0:
         return int(motion.shape)
     return SPHERE if motion.shape == CAPSULE else -1
@@ -152,7 +152,7 @@ def runs(motion: Motion) -> list[Run]:
 
 
 def between(one: Cut, other: Cut) -> Fraction:
-    """Return a rational number between two numbers."""
+    """Return a rational number between two cuts."""
     while one.high >= other.low:
         one.narrow()
         other.narrow()

@@ -1,6 +1,6 @@
 """The first contact of a flying bullet by brute force: every limb of every tick, in rational arithmetic.
 
-It reads ticks by the public queries of a history, and knows of no box, list or bound; who jumps is told by the test.
+It reads ticks by a history's public queries and uses no box, list or bound; the test gives the characters that jump.
 """
 
 from collections.abc import Callable
@@ -18,11 +18,11 @@ from cylcollide.history import PoseHistory
 Triple = tuple[float, float, float]
 
 STATIC = -2
-"""Stands for a character where there is none, and the limb stands still until the next tick."""
+"""Stands for the character of a static, which stands still until the next tick."""
 
 
 class Bullet(NamedTuple):
-    """A bullet, and when it and the targets are judged."""
+    """A bullet, the times of its targets, and its filters."""
 
     start: NDArray[np.float64]
     end: NDArray[np.float64]
@@ -57,7 +57,7 @@ class Ticks:
             self.next.append([-1 if stay else row.get(key, -1) for key, stay in zip(mine, stays, strict=True)])
 
     def _keys(self, limbs: cc.Limbs, bare: int):
-        """Of each row its character, -1 for a bare limb, STATIC, and its place among those of the character."""
+        """Each row's owner (character, -1 for a bare limb, or STATIC) and its index among the owner's rows."""
         counts: dict[int, int] = {}
         for row, who in enumerate(limbs.character.tolist()):
             owner = -1 if row < bare else who if who >= 0 else STATIC
@@ -65,7 +65,7 @@ class Ticks:
             yield owner, counts[owner]
 
     def first_contact(self, bullet: Bullet, shapes: tuple[int, ...] = tuple(Shape)[:-1]) -> Contacted | None:
-        """The first contact with a limb of these shapes, over all intervals."""
+        """The first contact with a limb of these shapes, over all tick intervals."""
         for k, time in enumerate(self.times):
             after = self.times[k + 1] if k + 1 < len(self.times) else None
             interval = tick_interval(bullet.target_t0, bullet.target_t1, time, after)

@@ -1,7 +1,7 @@
-"""Signed distance of a point from one limb in 90 digits: from every edge of the limb's profile, and signs of the solid.
+"""Signed distance of a point from one limb in 90 digits: to the nearest edge of its profile, signed by edge sides.
 
 It shares no formula with the library: no regions, no multipliers. The profile of a solid of revolution is a chain of
-edges in the half plane of axis and point; an ellipse's arc is searched by its angle.
+edges in the half plane of axis and point; for an ellipse, bisection finds the nearest point of the arc.
 """
 
 from decimal import Context, Decimal, localcontext
@@ -20,7 +20,7 @@ Vector = tuple[Decimal, Decimal, Decimal]
 
 
 def vector(numbers) -> Vector:
-    """Return the exact numbers."""
+    """Return the numbers as exact decimals."""
     return tuple(Decimal(float(x)) for x in numbers)
 
 
@@ -35,7 +35,7 @@ def subtract(a: Vector, b: Vector) -> Vector:
 
 
 def _from_edge(x: Decimal, y: Decimal, a: tuple, b: tuple) -> Decimal:
-    """Return the distance from the edge a to b."""
+    """Return the distance of (x, y) from the edge a to b."""
     step, start = (b[0] - a[0], b[1] - a[1]), (x - a[0], y - a[1])
     square = step[0] * step[0] + step[1] * step[1]
     along = (start[0] * step[0] + start[1] * step[1]) / square if square else Decimal(0)
@@ -45,7 +45,7 @@ def _from_edge(x: Decimal, y: Decimal, a: tuple, b: tuple) -> Decimal:
 
 
 def _from_arc(x: Decimal, y: Decimal, a: Decimal, b: Decimal) -> Decimal:
-    """Return the distance of a point in the first quadrant from the arc there, by the tangent w of half its angle."""
+    """Return the distance of a point from the arc, both in the first quadrant; w is the tangent of half the angle."""
 
     def place(w: Decimal) -> tuple[Decimal, Decimal]:
         return (1 - w * w) / (1 + w * w), 2 * w / (1 + w * w)
@@ -98,12 +98,12 @@ def profile_of(kind: int, *numbers: Any) -> Profile:
 
 
 def _from_box(axes: list[Vector], half: Vector, centre: Vector, point: Vector) -> Decimal:
-    """Return the signed distance from a box whose axes need not be quite orthonormal: by alternating projections."""
+    """Return the signed distance from a box whose axes are orthonormal up to rounding, by alternating projections."""
     v = subtract(point, centre)
     depths = [(h - abs(dot(v, n))) / dot(n, n).sqrt() for n, h in zip(axes, half, strict=True)]
     if min(depths) > 0:
         return -min(depths)
-    # Dykstra's method, which converges by some 15 digits a round: slabs are orthogonal up to rounding
+    # Dykstra's method gains about 15 digits per round, because slabs are orthogonal up to rounding.
     place, corrections = v, [(Decimal(0),) * 3] * 3
     for _ in range(12):
         for k, (n, h) in enumerate(zip(axes, half, strict=True)):

@@ -1,4 +1,4 @@
-"""Bones in rational arithmetic: rotations by Hamilton's product q v q* / |q|², not by a matrix."""
+"""Bones in rational arithmetic: rotations are Hamilton's product q v q* / |q|², not matrices."""
 
 from collections.abc import Iterable, Sequence
 from fractions import Fraction
@@ -31,11 +31,11 @@ def turned(q: Rational, v: Rational) -> Rational:
 
 
 def carried(q: Sequence[float], origin: Sequence[float], v: Sequence[float]) -> Rational:
-    """Return the point v of a bone's frame in the world."""
+    """Return the point v of a bone's frame in world coordinates."""
     return tuple(p + c for p, c in zip(rational(origin), turned(rational(q), rational(v)), strict=True))
 
 
 def ulps(got: Sequence[float], want: Rational, sizes: Iterable[float]) -> float:
-    """Return the largest error of a coordinate in ulp of the largest of some sizes and the wanted coordinates."""
+    """Return the largest error of a coordinate, in ulp of the largest among `sizes` and the wanted coordinates."""
     unit = Fraction(ulp(max(float(max(map(abs, want))), *map(abs, sizes))))
     return float(max(abs(Fraction(float(g)) - w) for g, w in zip(got, want, strict=True)) / unit)

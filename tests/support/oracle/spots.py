@@ -1,4 +1,4 @@
-"""A point as a limb sees it, in fractions: for normals, and for a second opinion on what is inside."""
+"""A point relative to a limb, in fractions: for normals, and for a second definition of the inside."""
 
 import math
 from collections.abc import Sequence
@@ -10,7 +10,7 @@ from support.oracle.lines import Solid
 
 
 class Spot:
-    """A point seen from a limb: exact."""
+    """A point relative to a limb, exact."""
 
     def __init__(self, solid: Solid, point: Sequence[Fraction]) -> None:
         self.solid = solid
@@ -33,20 +33,20 @@ class Spot:
         return sum(map(Fraction.__mul__, self.m, self.a)) / self.aa if self.aa else Fraction(0)
 
     def away(self, u: Fraction) -> list[Fraction]:
-        """Return the way here from a point of the axis line."""
+        """Return the vector from the axis line's point at u to this point."""
         return [x - u * y for x, y in zip(self.m, self.a, strict=True)]
 
     def off(self, u: Fraction) -> Fraction:
-        """Return the squared distance from a point of the axis line."""
+        """Return the squared distance from the axis line's point at u."""
         return sum((x * x for x in self.away(u)), Fraction(0))
 
     @cached_property
     def nearest(self) -> Fraction:
-        """Return the place of the nearest point of the axis."""
+        """Return u of the nearest point of the axis segment."""
         return min(max(self.u, Fraction(0)), Fraction(1))
 
     def within_caps(self, wall: Fraction) -> bool:
-        """Return whether the point is between the caps and within a radius."""
+        """Return whether the point is between the caps and within a radius of the axis."""
         return 0 <= self.u <= 1 and self.off(self.u) <= wall**2
 
     @cached_property
@@ -65,7 +65,7 @@ def capped_normal(spot: Spot, face: int, slope: float = 0.0) -> tuple[list[float
 
 
 def ball_normal(spot: Spot) -> tuple[list[float], float]:
-    """Return normal and curvature of what is at one distance from the axis."""
+    """Return normal and curvature of a sphere or capsule."""
     return unit(spot.away(spot.nearest)), 1 / spot.solid.radius
 
 
@@ -81,6 +81,6 @@ def unit(v: Sequence[Fraction]) -> list[float]:
 
 
 def square_root(x: Fraction) -> Fraction:
-    """Return the square root, good to 2**-150 of itself."""
+    """Return the square root within 2**-150 relative."""
     shift = 4000
     return Fraction(math.isqrt((x.numerator << shift) // x.denominator), 1 << shift // 2)

@@ -1,8 +1,8 @@
-"""Part of the oracle: real roots told apart by Sturm's theorem, over fractions.
+"""Part of the oracle: real roots isolated by Sturm's theorem, over fractions.
 
-A polynomial is the tuple of its coefficients, lowest degree first, without zeros at its end; () is zero. The library
-isolates roots by Descartes' rule on Bernstein coefficients of square-free parts; here sign changes along a Sturm chain
-are counted, which needs no square-free part, and intervals are halved, never more than that.
+A polynomial is the tuple of its coefficients, lowest degree first, without trailing zeros; () is zero. The library
+isolates roots by Descartes' rule on Bernstein coefficients of square-free parts. This module counts sign changes along
+a Sturm chain, which needs no square-free part, and only ever halves intervals.
 """
 
 from collections.abc import Sequence
@@ -16,7 +16,7 @@ Coefficients = tuple[int, ...]
 
 
 def whole(fractions: Sequence[Fraction]) -> Coefficients:
-    """Return the polynomial times a positive number that makes its coefficients whole and coprime."""
+    """Return the polynomial times the positive number that makes its coefficients coprime integers."""
     found = list(fractions)
     while found and found[-1] == 0:
         found.pop()
@@ -53,7 +53,7 @@ class Curve:
 
     @cached_property
     def chain(self) -> list[Coefficients]:
-        """Return the chain of the polynomial and its derivative, divided by what all of it has in common."""
+        """Return the Sturm chain of the polynomial, divided by its greatest common divisor."""
         found = [self.coefficients, whole([Fraction(i * c) for i, c in enumerate(self.coefficients) if i])]
         while found[-1]:
             found.append(whole([-c for c in divided(found[-2], found[-1])[1]]))
@@ -61,22 +61,22 @@ class Curve:
         return [whole(divided(p, found[-1])[0]) for p in found]
 
     def changes(self, x: Fraction) -> int:
-        """Return how often the sign changes along the chain at x, zeros left out."""
+        """Return the number of sign changes along the chain at x, without zeros."""
         signs = [s for s in (sign(p, x) for p in self.chain) if s]
         return sum(a != b for a, b in pairwise(signs))
 
     def count(self, low: Fraction, high: Fraction) -> int:
-        """Return how many different roots lie in low < x <= high; a constant has none."""
+        """Return the number of distinct roots in low < x <= high; 0 for a constant."""
         return self.changes(low) - self.changes(high) if len(self.coefficients) > 1 and low < high else 0
 
     def has_root_of(self, other: "Curve", low: Fraction, high: Fraction) -> bool:
-        """Return whether both polynomials have a root in common in low < x <= high."""
+        """Return whether both polynomials have a common root in low < x <= high."""
         return low < high and divisor(self, other).count(low, high) > 0
 
 
 @lru_cache(maxsize=256)
 def divisor(one: Curve, other: Curve) -> Curve:
-    """Return the greatest common divisor, by Euclid."""
+    """Return the greatest common divisor, by Euclid's algorithm."""
     p, q = one.coefficients, other.coefficients
     while q:
         p, q = q, whole(divided(p, q)[1])
@@ -85,7 +85,7 @@ def divisor(one: Curve, other: Curve) -> Curve:
 
 @dataclass
 class Cut:
-    """A number: the only root of each of some curves, by name, in low < x <= high."""
+    """A number: the only root in low < x <= high of each of the named curves."""
 
     low: Fraction
     high: Fraction
@@ -93,7 +93,7 @@ class Cut:
 
     @property
     def curve(self) -> Curve:
-        """Return the one of them with the lowest degree."""
+        """Return the curve of lowest degree."""
         return min(self.curves.values(), key=lambda curve: len(curve.coefficients))
 
     def narrow(self) -> None:
@@ -130,7 +130,7 @@ class Cut:
 
 
 def cuts(curves: dict[str, Curve], low: Fraction, high: Fraction) -> list[Cut]:
-    """Return all roots of the curves in low < x <= high, in order, each once with all curves that have it."""
+    """Return all roots of the curves in low < x <= high, in order; each occurs once, with all curves that have it."""
     present = {name: curve.count(low, high) for name, curve in curves.items()}
     found = {name: curves[name] for name, count in present.items() if count}
     if not found:

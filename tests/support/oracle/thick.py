@@ -1,7 +1,7 @@
-"""Distances of points from limbs in extended precision, and by bisection when a ball that moves touches a limb.
+"""Distances of points from limbs in extended precision, and contact times of a moving ball by bisection.
 
-The distance from edges of a solid's profile, or from an ellipse, where the nearest place is found by bisection. On
-x86 `longdouble` has 64 bits of mantissa: distances are right to 2⁻⁶⁰ of the coordinates.
+Distances are from the edges of a solid's profile, or from an ellipse, whose nearest point bisection finds. On x86
+`longdouble` has a 64-bit mantissa: distances are right to 2⁻⁶⁰ of the coordinates.
 """
 
 from itertools import pairwise
@@ -62,9 +62,9 @@ SAMPLES, FEW, ROUNDS, CLOSER = 300, 40, 6, 40
 
 
 def contacts(limb: cc.Limbs, start: Long, step: Long, radius: float) -> tuple[Long, Long]:
-    """Return where on start + t step, 0 <= t <= 1, a ball of this radius is in contact: t of the entries, of the exits.
+    """Return t of the entries and of the exits of contacts of a ball of this radius at start + t step, 0 <= t <= 1.
 
-    By samples, more and more of them around the least distance; a contact or a gap between two samples is not seen.
+    It refines samples around the least distance; it misses a contact or a gap between two samples.
     """
 
     def is_touched(t: Long) -> NDArray[np.bool_]:
@@ -72,9 +72,7 @@ def contacts(limb: cc.Limbs, start: Long, step: Long, radius: float) -> tuple[Lo
 
     coarse = np.linspace(np.longdouble(0), np.longdouble(1), FEW)
     spacing = np.sqrt((step * step).sum()) / (FEW - 1)
-    if (
-        distance(limb, start + coarse[:, None] * step).min() > radius + spacing
-    ):  # distances change no faster than places
+    if distance(limb, start + coarse[:, None] * step).min() > radius + spacing:  # distances have Lipschitz constant 1
         return coarse[:0], coarse[:0]
     t, width = np.linspace(np.longdouble(0), np.longdouble(1), SAMPLES), np.longdouble(2)
     for _ in range(ROUNDS):

@@ -1,4 +1,4 @@
-"""Small runs by families on the installed PyBullet, shared by the tests that look at them."""
+"""Small runs by families on the installed PyBullet, shared by several tests."""
 
 from dataclasses import replace
 from functools import cache
@@ -7,7 +7,7 @@ from cylcollide.crosscheck.generate.families import FAMILIES
 from cylcollide.crosscheck.run.plan import FamiliesPlan
 from cylcollide.crosscheck.run.run import run_plan
 
-# The margin sweep needs 66 calibrations, a whole batch 65,536 rays: tests ask for them by themselves.
+# The margin sweep needs 66 calibrations, a whole batch 65,536 rays: tests run these families separately.
 SAMPLED = tuple(family for family in FAMILIES if family not in ("margin-sweep", "batch-limits", "stale-boxes"))
 
 

@@ -1,4 +1,4 @@
-"""Small sweeps over poses of the humanoid on the installed PyBullet, shared by the tests that look at them."""
+"""Small sweeps over poses of the humanoid on the installed PyBullet, shared by several tests."""
 
 from functools import cache
 
@@ -18,12 +18,12 @@ def swept(rays=4000, seed=1, engine_of=BulletClient):
 
 
 def timeless(result):
-    """All numbers of a summary but the seconds."""
+    """The summary without the seconds."""
     return {name: value for name, value in result.summary.items() if name != "seconds"}
 
 
 def right_hits(tally):
-    """Of every hit of the right limb the graze depth, the distance error in metres and the tilt in degrees."""
+    """Graze depth, distance error in metres and tilt in degrees of the hits of the right limb."""
     kind, amount = tally.column("kind"), tally.column("amount")
     tilted, along = kind == Kind.NORMAL, np.isin(kind, (Kind.EARLY, Kind.LATE))
     return tally.column("depth")[tilted], amount[along], np.degrees(amount[tilted])

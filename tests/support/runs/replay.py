@@ -1,4 +1,4 @@
-"""Cases of a small run on the installed PyBullet, shared by the tests that ask about them again."""
+"""Cases of a small run on the installed PyBullet, shared by the tests that replay them."""
 
 from functools import cache
 
@@ -12,7 +12,7 @@ from cylcollide.crosscheck.run.plan import FamiliesPlan
 
 @cache
 def cases(family: str, rays: int = 600) -> list[Case]:
-    """Every case that one chunk of a family keeps."""
+    """All cases that one chunk of a family keeps."""
     plan = FamiliesPlan((family,), max(rays, LEAST) if family == "batch-limits" else rays, 7)
     return [Case.read(record) for record in compute_chunk(plan, plan.keys[0]).record["cases"]]
 
@@ -26,7 +26,7 @@ def of_each_kind_and_cause(found: list[Case]) -> list[Case]:
 
 
 def made(p1, p2, radius, start, end, *, kind, engine_of=BulletClient, **more):
-    """A case of these limbs and this segment, with the answers that both sides give now."""
+    """A case of these limbs and this segment, with the present results of library and engine."""
     blank = Case(
         family="made",
         seed=0,

@@ -20,7 +20,7 @@ OURS = dict(registry._OURS)
 
 @contextmanager
 def planted_engines(*more):
-    """Only the artificial engines, ``more`` by name and place, and this library are known; speeds take little time."""
+    """Register only the artificial engines, ``more`` by name and place, and this library; timings are short."""
     with pytest.MonkeyPatch.context() as patch:
         points = [_point(name.lower(), f"support.faulty_engines:{name}Engine") for name in (*FAULTY, *FAILING)]
         points.append(_point("absent", "no_such_package.engine:Engine"))
@@ -37,7 +37,7 @@ def _point(name, place):
 
 
 def scoreboard_by_name(*names, rays=240, seed=SEED):
-    """Scores whose engines go by the names they were asked by: all planted engines call themselves alike."""
+    """Scores with the requested names as engine names, because all planted engines have the same name."""
     wanted = engines.names() if names == ("all",) else names
     return [replace(score, engine=name) for name, score in zip(wanted, scoreboard(names, rays, seed), strict=True)]
 

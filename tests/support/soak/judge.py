@@ -1,7 +1,7 @@
-"""One batch of a soak: answers held against the compiled oracle, and against rationals where that leaves them open.
+"""One batch of a soak: results compared with the compiled oracle, and with rationals where that is open.
 
-Every pair of ray and limb is judged. Row by row a pair is a row; in a crowd the chords say of each limb whether it is
-crossed, the cast which comes first and where, and `occluded` whether there is any.
+Every pair of ray and limb is judged. Row by row a pair is a row. In a crowd, chords give the limbs that are crossed,
+casts give the first limb and its place, and `occluded` gives whether any limb is hit.
 """
 
 from dataclasses import dataclass, field, replace
@@ -39,21 +39,21 @@ from support.soak.questions import ROWS, Batch
 import cylcollide as cc
 
 VAGUE = 0.1
-"""A truth that may be so many ulps from where the oracle has it is found by rationals instead."""
+"""Rationals compute a true place if the oracle's error bound exceeds this number of ulps."""
 
 
 @dataclass
 class Answers:
-    """What the library says of a batch."""
+    """The library's results for a batch."""
 
     hits: cc.RayHits
-    crossed: np.ndarray | None  # (n, m) by the chords, None row by row
+    crossed: np.ndarray | None  # (n, m), from chords; None if row by row
     blocked: np.ndarray | None  # (n,)
 
 
 @dataclass
 class Wrong:
-    """A ray that is answered wrongly, with all that reproduces it."""
+    """A ray with a wrong result: its row and the error."""
 
     row: int
     what: str
@@ -61,14 +61,14 @@ class Wrong:
 
 @dataclass
 class Judged:
-    """What a batch came to: a row of numbers for each ray, and the wrong ones."""
+    """Columns with one number per ray of a batch, and the wrong rays."""
 
     columns: dict[str, Array] = field(default_factory=dict)
     wrong: list[Wrong] = field(default_factory=list)
 
 
 def ask(batch: Batch, inside: Any) -> Answers:
-    """Ask the library."""
+    """Evaluate a batch with the library."""
     s, limbs = batch.shots, batch.limbs.limbs()
     if batch.way == ROWS:
         return Answers(s.cast(inside), None, None)
@@ -85,7 +85,7 @@ def ask(batch: Batch, inside: Any) -> Answers:
 
 
 def judge(batch: Batch, inside: str) -> Judged:
-    """Return how the library's answers compare; the seconds that it took are shared by the rays."""
+    """Return the comparison of the library's results with the truth; seconds are divided among the rays."""
     begun = perf_counter()
     answers = ask(batch, inside)
     asked = perf_counter() - begun
@@ -142,12 +142,12 @@ def judge(batch: Batch, inside: str) -> Judged:
 
 
 def power_below(x: float) -> float:
-    """Return the power of two that brings the largest of some numbers to between 1/2 and 1."""
+    """Return the power of two that scales x to between 1/2 and 1."""
     return float(2.0 ** -np.frexp(x)[1])
 
 
 def truths_of(batch: Batch, inside: str, hits: cc.RayHits) -> tuple[Truths, Array, np.ndarray]:
-    """Return the truths, how far the library's places are off in ulps, (n, 2), and where the oracle cannot tell."""
+    """Return the truths, the errors of the library's places in ulp (n, 2), and the rows whose place is not decided."""
     s, limbs = batch.shots, batch.limbs
     segments = s.limit is None
     ends = (s.end,) if segments else ()
@@ -168,7 +168,7 @@ def truths_of(batch: Batch, inside: str, hits: cc.RayHits) -> tuple[Truths, Arra
 
 
 def limb_rows(limbs: Shapes, unit: float) -> tuple[Array, np.ndarray]:
-    """Return the numbers of limbs in a unit, a power of two, and which rows were scaled without rounding."""
+    """Return the limbs' numbers times `unit`, a power of two, and which rows were scaled without rounding."""
     rows, is_box = np.zeros((len(limbs), LIMB_COLUMNS)), limbs.kind == BOX
     rows[:, P1 : P1 + 3], rows[:, P2 : P2 + 3] = limbs.p1, limbs.p2
     rows[:, RADIUS], rows[:, RADIUS2], rows[:, HALF : HALF + 3] = limbs.radius, limbs.radius2, limbs.half
@@ -180,9 +180,9 @@ def limb_rows(limbs: Shapes, unit: float) -> tuple[Array, np.ndarray]:
 
 
 def ray_rows(s: Shots, unit: float) -> tuple[Array, np.ndarray, Array]:
-    """Return the numbers of rays in that unit, which were scaled exactly, and by what their fractions are multiplied.
+    """Return the rays' numbers times `unit`, which rows were scaled exactly, and the factors of their fractions.
 
-    A direction is brought to a length of about 1 by a power of two of its own.
+    Each direction is scaled to a length of about 1 by its own power of two.
     """
     rows = np.zeros((len(s), RAY_COLUMNS))
     rows[:, ORIGIN : ORIGIN + 3] = s.start * unit
@@ -201,14 +201,14 @@ def ray_rows(s: Shots, unit: float) -> tuple[Array, np.ndarray, Array]:
 
 
 def left_open(batch: Batch, truths: Truths, rows: np.ndarray) -> dict[int, list[int]]:
-    """Return the limbs that each of some rays may hit, for all that the oracle is certain of."""
+    """Return the limbs that each of some rays may hit: those that the oracle does not exclude."""
     if batch.crowd is None:
         return {i: [i] for i in rows.tolist()}
     return {i: np.flatnonzero(truths.verdict[i]).tolist() for i in rows.tolist()}
 
 
 def exact_solids(limbs: Shapes, left: dict[int, list[int]]) -> dict[int, Solid]:
-    """Return the limbs of all those rays for the rational oracle."""
+    """Return the limbs of all these rays for the rational oracle."""
     needed = sorted({k for near in left.values() for k in near})
     return dict(zip(needed, limbs.take(np.array(needed, np.int64)).solids() if needed else [], strict=True))
 
@@ -216,7 +216,7 @@ def exact_solids(limbs: Shapes, left: dict[int, list[int]]) -> dict[int, Solid]:
 def by_rationals(
     batch: Batch, inside: str, answers: Answers, found: list[tuple[int, Chord]], i: int, solids: dict[int, Solid]
 ) -> tuple[str, Array]:
-    """Return what is wrong with ray i, whose chords are `found`, and how far fraction and position are off, in ulps."""
+    """Return the error of ray i, whose true chords are `found`, and the ulp errors of fraction and position."""
     query, hits, off = batch.shots.query(i), answers.hits, np.zeros(2)
     best, started = any_shape.credited(found, inside), any(c.started_inside for _, c in found)
     want = (-1, NONE, started) if best is None else (best.limb, best.face, started)
@@ -236,5 +236,5 @@ def by_rationals(
 
 
 def one_ray(batch: Batch, row: int, times: int) -> Batch:
-    """Return a batch of the ray of one row, repeated so often that it goes the same way."""
+    """Return a batch with one row's ray, repeated `times` times so that the library uses the same loop."""
     return replace(batch, shots=batch.shots.take(np.full(times, row)))

@@ -1,9 +1,9 @@
-"""Adversarial questions about distances, thick rays, overlaps, blades and doubt, and whether they are answered right.
+"""Adversarial queries of distances, thick rays, overlaps, blades and doubt, and their judgement.
 
 Truths share no formula with the kernels. Signs and values: 90 decimal digits (`oracle/nearest.py`). Thick rays and
 capsules against spheres, capsules, cylinders, tubes and boxes: rational arithmetic and algebraic numbers (`exact/`).
-Other verdicts: what is within reach is shown by the distance of one point, what is not by a plane between both, in the
-same digits; a case that neither shows is not counted. Contacts of blades are known by construction.
+Other verdicts: the distance of one point shows that a limb is within reach, a separating plane shows that it is not,
+with the same digits; cases that neither decides are not counted. Contacts of blades are known by construction.
 """
 
 from collections.abc import Callable, Iterator
@@ -25,21 +25,21 @@ LAYERS = 32
 POINTS = ("anywhere", "on the axis", "at the axis", "in a cap's plane", "on the wall", "on a rim", "far away")
 UNITS = {"": 1.0, "huge": 2.0**45, "tiny": 2.0**-35, "far from the origin": 1.0}
 EQUAL, WIDTH, SLACK = Decimal(10) ** -60, 2.0**-40, 2.0**-44
-"""Equal in 90 digits, relative to the size; where capsules and boxes may be undecided; of what is built in float64."""
+"""Relative to the size: equality in 90 digits, range in which overlaps may be undecided, error of float64 input."""
 BALLS = (cc.Shape.SPHERE, cc.Shape.CAPSULE, cc.Shape.BOX)
 
 
 class Case(NamedTuple):
-    """A judged question."""
+    """A judged query."""
 
     family: str
     wrong: bool
     undecided: bool
-    worst: float  # error in ulp, or by how much touching is left open, in `WIDTH`
+    worst: float  # error in ulp, or the undecided margin in `WIDTH`
 
 
 class Group(NamedTuple):
-    """Limbs of one shape, each in a layer of its own, and a world of them."""
+    """Limbs of one shape, each in its own layer, and a world of these limbs."""
 
     limbs: cc.Limbs
     world: cc.HitWorld
@@ -50,7 +50,7 @@ class Group(NamedTuple):
 
 
 def group(shape: str, rng: np.random.Generator) -> Group:
-    """Return limbs of a shape, in one unit."""
+    """Return random limbs of a shape, all in one unit."""
     unit = list(UNITS)[rng.choice(4, p=[0.7, 0.1, 0.1, 0.1])]
     scale, far, made = UNITS[unit], 1e6 if unit.startswith("far") else 1.0, []
     for _ in range(LAYERS):
@@ -72,7 +72,7 @@ def size_of(*arrays: np.ndarray) -> np.ndarray:
 
 
 def support(limbs: cc.Limbs, i: int, n: tuple[Decimal, ...]) -> Decimal:
-    """Return how far a limb reaches along n, times the length of n; a box's axes count as orthonormal."""
+    """Return the limb's support function at n: the maximum of n·x; a box's axes count as orthonormal."""
     p1, p2 = vector(limbs.p1[i]), vector(limbs.p2[i])
     r1, r2 = Decimal(limbs.radius.item(i)), Decimal(limbs.radius2.item(i))
     kind = limbs.kind[i]
@@ -92,13 +92,13 @@ def support(limbs: cc.Limbs, i: int, n: tuple[Decimal, ...]) -> Decimal:
 
 
 def height(limbs: cc.Limbs, i: int, n: np.ndarray, *points: np.ndarray) -> Decimal:
-    """Return how far points are at least above the plane across n that touches a limb; a lower bound of distances."""
+    """Return the least height of points over the limb's supporting plane with normal n: a lower bound of distances."""
     with localcontext(PRECISE):
         m = vector(n)
         return (min(dot(m, vector(p)) for p in points) - support(limbs, i, m)) / dot(m, m).sqrt()
 
 
-# Questions ------------------------------------------------------------------------------------------------------------
+# Queries --------------------------------------------------------------------------------------------------------------
 
 
 def closest(g: Group) -> Iterator[Case]:
@@ -122,7 +122,7 @@ def closest(g: Group) -> Iterator[Case]:
 
 
 def spheres(g: Group) -> Iterator[Case]:
-    """Judge balls whose radius is the distance, or next to it."""
+    """Judge balls whose radius equals the distance, or nearly."""
     points = np.stack([near_points(g.limbs[i : i + 1], g.rng, 1) for i in range(LAYERS)])
     for k, feature in enumerate(POINTS):
         true = [signed_distance(g.limbs, i, points[i, k]) for i in range(LAYERS)]
@@ -138,12 +138,12 @@ def spheres(g: Group) -> Iterator[Case]:
 
 
 class Graze(NamedTuple):
-    """Segments that pass limbs at a radius, give or take a share of it: across the way out from a place."""
+    """Segments that pass limbs at about `radius` from a place, perpendicular to the outward normal there."""
 
     start: np.ndarray
     end: np.ndarray
-    place: np.ndarray  # of each limb, nearest to the segment
-    centre: np.ndarray  # of each segment, nearest to the limb
+    place: np.ndarray  # point of each limb that is nearest to `centre`
+    centre: np.ndarray  # point of each segment
     outward: np.ndarray
     radius: np.ndarray
     family: list[str]
@@ -172,7 +172,7 @@ def graze(g: Group) -> Graze:
 
 
 def within_radius(g: Group, a: Graze, i: int) -> tuple[bool | None, float]:
-    """Return whether a segment comes within its radius, None if that is not shown; and by how much, of the size."""
+    """Return whether a segment comes within its radius (None if not shown), and the margin relative to the size."""
     radius, size = Decimal(a.radius.item(i)), float(size_of(a.start[i], a.end[i], g.limbs.p1[i], g.limbs.p2[i]))
     slack = Decimal(size * SLACK) if g.limbs.kind[i] == cc.Shape.BOX else Decimal(0)
     below = radius - signed_distance(g.limbs, i, a.centre[i])
@@ -211,7 +211,7 @@ def exact_chords(g: Group, a: Graze, i: int) -> list:
 
 
 def capsules(g: Group) -> Iterator[Case]:
-    """Judge capsules that touch limbs."""
+    """Judge capsules that touch limbs, or nearly."""
     a = graze(g)
     found = g.world.overlap_capsules(a.start, a.end, a.radius, mask=g.mask)
     for i in range(LAYERS):
@@ -228,7 +228,7 @@ def boxes(g: Group) -> Iterator[Case]:
     half, turn = g.scale * 10.0 ** rng.uniform(-2, 0.5, (LAYERS, 3)), rng.normal(size=(LAYERS, 4))
     place = a.place
     axes = cc.Limbs.boxes(place, turn, half).box_axes
-    feature = rng.integers(0, 3, LAYERS)  # how many of its axes are across the way out
+    feature = rng.integers(0, 3, LAYERS)  # number of its axes perpendicular to the normal
     for i in np.flatnonzero(feature > 0).tolist():
         x = a.outward[i] if feature[i] == 2 else np.cross(a.outward[i], rng.normal(size=3))  # a face, or an edge
         x, y = x / np.linalg.norm(x), np.cross(x, rng.normal(size=3))
@@ -256,7 +256,7 @@ def boxes(g: Group) -> Iterator[Case]:
 
 
 def sweeps(g: Group) -> Iterator[Case]:
-    """Judge blades that come down on a limb, or pass it, level with the plane that touches it."""
+    """Judge blades, parallel to a limb's supporting plane, that come down on the limb or pass it."""
     a, rng, resolution = graze(g), g.rng, 2.0**-10
     comes = rng.random(LAYERS) < 0.6
     time, speed = rng.uniform(0.05, 0.95, LAYERS), np.where(comes, g.scale * 10.0 ** rng.uniform(-1, 0.5, LAYERS), 0.0)
@@ -272,7 +272,7 @@ def sweeps(g: Group) -> Iterator[Case]:
         touch = float(signed_distance(g.limbs, i, a.centre[i])) - reach
         slack, is_open = SLACK * size, bool(found.undecided[i])
         if comes[i]:
-            first, error = time[i] + touch / speed[i], slack / speed[i]  # the plane comes down at this speed
+            first, error = time[i] + touch / speed[i], slack / speed[i]  # the blade comes down at this speed
             hidden = float(height(g.limbs, i, n, a.place[i])) < -slack  # in a bore
             if hidden or free[0] <= slack or first > 1.0 - error:
                 continue
@@ -284,7 +284,7 @@ def sweeps(g: Group) -> Iterator[Case]:
 
 
 def doubts(g: Group) -> Iterator[Case]:
-    """Judge promises: nothing that is excluded is within reach, nothing that is certain can be moved out of the way."""
+    """Judge promises: EXCLUDED limbs are not within reach, CERTAIN limbs cannot be moved out of the way."""
     a, rng = graze(g), g.rng
     kinds = rng.integers(0, 3, LAYERS)
     shift = np.where(kinds == 0, 0.0, np.where(kinds == 1, -1.5, -2.0 - 10.0 ** rng.uniform(-3, 1, LAYERS))) * a.radius
@@ -300,7 +300,7 @@ def doubts(g: Group) -> Iterator[Case]:
             along = end[i] - start[i]
             for n in (a.outward[i], along, -along, *rng.normal(size=(3, 3))):
                 wrong |= float(height(g.limbs, i, n, start[i], end[i])) > SLACK * size - radius
-        elif kinds[i] == 0:  # outside, by more than any excuse
+        elif kinds[i] == 0:  # outside, by more than any tolerance
             wrong = float(height(g.limbs, i, a.outward[i], start[i], end[i])) > radius + 1e-3 * size
         yield Case(g.unit or ("outside", "shallow", "deep")[kinds[i]], bool(wrong), verdict == cc.Doubt.DEPENDS, 0.0)
 

@@ -1,9 +1,9 @@
-"""What a soak asks: chunks of rays against limbs, each drawn from a seed and its number alone.
+"""Queries of a soak: chunks of rays against limbs, each drawn from the seed and the chunk's number alone.
 
-The families are those of `tests/support/cases`, for every shape: rays aimed at walls, caps, rims, apexes and edges from
-10⁻¹⁶ beside them, tangents, rays within and beside surfaces and axes, starts on and in a limb and 10⁷ limb sizes away,
-whole numbers in which a tangent is a tangent, and those with one number moved by an ulp. Here they are also asked among
-other limbs, in units from 2⁻⁴⁵⁰ to 2⁴⁵⁰, as rays with limits, and with components of 10⁻³⁰⁰.
+The families are those of `tests/support/cases`, for every shape: rays at walls, caps, rims, apexes and edges, offset
+by 10⁻¹⁶ or more, tangents, rays in and near surfaces and axes, starts on and in a limb and 10⁷ limb sizes away, exact
+tangents with integer coordinates, and these with one number moved by an ulp. Here they are also cast among other limbs,
+in units from 2⁻⁴⁵⁰ to 2⁴⁵⁰, as rays with limits, and with components of about 10⁻³⁰⁰.
 """
 
 from collections.abc import Callable, Iterator
@@ -20,12 +20,12 @@ from support.oracle.shapes.rows import Shapes, Shots, concat, joined, named, sha
 from support.oracle.shapes.table import NAMES, SHAPE_ROWS
 
 ROWS, BRUTE_FORCE, SINGLE, STREAMS = "row by row", "brute force", "single rays", "streams"
-"""How the library answers: by `Limbs`, or by a world, in the loop that its size and the batch's choose."""
+"""Loops of the library: row by row by `Limbs`, or those of a world, which its size and the batch's select."""
 
 
 @dataclass(frozen=True)
 class Batch:
-    """n rays, asked in one call: each against the limb of its row, or all of them against a crowd."""
+    """n rays of one call: each against the limb of its row, or all of them against a crowd."""
 
     way: str
     shots: Shots
@@ -33,12 +33,12 @@ class Batch:
 
     @property
     def limbs(self) -> Shapes:
-        """Return the limbs, by the numbers that answers give them."""
+        """Return the limbs, by the indices in results."""
         return self.shots.shapes if self.crowd is None else self.crowd
 
     @property
     def pairs(self) -> int:
-        """Return how many verdicts it takes."""
+        """Return the number of pairs of ray and limb."""
         return len(self.shots) * (1 if self.crowd is None else len(self.crowd))
 
 
@@ -46,7 +46,7 @@ class Batch:
 
 
 def _named(shot: Shots, name: str) -> Shots:
-    """Return the rows under the shape's name and the family's, a taper to nothing being a cone."""
+    """Return the rows with shape and family as their name; tapers to radius 0 are named cones."""
     kind = int(shot.shapes.kind[0])
     rows = named(shot, f"{NAMES[kind]}: {name}")
     pointed = (rows.shapes.radius == 0.0) | (rows.shapes.radius2 == 0.0)
@@ -54,7 +54,7 @@ def _named(shot: Shots, name: str) -> Shots:
 
 
 def _as_rays(rng: Generator, s: Shots) -> Shots:
-    """Return segments as rays of any length of direction: without limit, with one, or with one at the segment's end."""
+    """Return segments as rays with directions of any length: without limit, with limit 0, at the end or elsewhere."""
     s = s.take(np.flatnonzero((s.end != s.start).any(axis=1)))
     n, step = len(s), (s.end - s.start) * 10.0 ** rng.uniform(-3, 3, (len(s), 1))
     reach = np.linalg.norm(s.end - s.start, axis=1) * np.where(rng.random(n) < 0.3, 1.0, 10.0 ** rng.uniform(-2, 1, n))
@@ -73,7 +73,7 @@ def _float_rows(rng: Generator, each: int) -> Shots:
 
 
 def _exact_rows(rng: Generator, each: int) -> Shots:
-    """Return rows of every shape in whole numbers."""
+    """Return rows of every shape with integer coordinates."""
     parts = []
     for row in SHAPE_ROWS.values():
         parts += [_named(make(rng, row.exact(rng, each)), name) for name, make in EXACT.items()]
@@ -82,12 +82,12 @@ def _exact_rows(rng: Generator, each: int) -> Shots:
 
 
 def _nudged_rows(rng: Generator, each: int) -> Shots:
-    """Return the same with one number moved by an ulp."""
+    """Return rows of every shape with integer coordinates, one number of which is moved by an ulp."""
     return joined([_named(nudged(rng, row.exact(rng, each)), "nudged") for row in SHAPE_ROWS.values()])
 
 
 def _scaled(s: Shots, factor: float) -> Shots:
-    """Return the same in another unit, a power of two."""
+    """Return the rows in another unit, a power of two."""
     lengths = {name: getattr(s.shapes, name) * factor for name in ("p1", "p2", "radius", "radius2", "half")}
     end = s.end * factor if s.limit is None else s.end
     limit = None if s.limit is None else s.limit * factor
@@ -95,12 +95,12 @@ def _scaled(s: Shots, factor: float) -> Shots:
 
 
 def _together(s: Shots, name: str) -> Shots:
-    """Return the rows of all families under one name, shape by shape."""
+    """Return the rows with one family name per shape."""
     return replace(s, family=np.array([f"{family.split(':')[0]}: {name}" for family in s.family]))
 
 
 def _tiny_components(rng: Generator, s: Shots) -> Shots:
-    """Return rows with one component of the start about 10⁻³⁰⁰, or the least float64 there is."""
+    """Return rows with one component of the start about 10⁻³⁰⁰, or the least positive float64, up to the sign."""
     start, n = s.start.copy(), len(s)
     tiny = rng.choice([-1.0, 1.0], n) * np.where(rng.random(n) < 0.5, 5e-324, 10.0 ** rng.uniform(-320, -280, n))
     start[np.arange(n), rng.integers(0, 3, n)] = tiny
@@ -119,7 +119,7 @@ def _strewn(rng: Generator, n: int, spread: float, place: Array) -> Posed:
 
 
 def _crowd(rng: Generator, each: int, rays: int, way: str) -> Batch:
-    """Return `each` limbs of every shape and `rays` aimed at some of each, by every float family in turn."""
+    """Return `each` limbs of every shape and `rays` rays of all float families, aimed at random limbs of each shape."""
     spread = 0.7 * (each * len(SHAPE_ROWS)) ** (1 / 3)
     place = _unit(rng.normal(size=(1, 3))) * rng.choice(OFFSETS)
     parts, limbs = [], []
@@ -134,7 +134,7 @@ def _crowd(rng: Generator, each: int, rays: int, way: str) -> Batch:
 
 
 def _lattice(rng: Generator, limbs: int, rays: int) -> Batch:
-    """Return limbs and rays in small whole numbers, along the axes or not: many are touched, and at one place."""
+    """Return limbs and rays with small integer coordinates: many limbs are touched, and several at one point."""
     parts = []
     for row in SHAPE_ROWS.values():
         n = -(-limbs // len(SHAPE_ROWS))
@@ -154,7 +154,7 @@ def _lattice(rng: Generator, limbs: int, rays: int) -> Batch:
 
 
 def _scenes(rng: Generator, name: str, rays: int) -> Batch:
-    """Return a world in which limbs of all shapes share walls, caps and tips."""
+    """Return a world in which walls, caps and tips of different shapes coincide."""
     s = scene(name, rays, int(rng.integers(2**31)))
     target: Whole = rng.integers(0, len(s.limbs), rays)
     return Batch(SINGLE, named(shots(s.limbs.take(target), s.start, s.end), f"any: {name}"), s.limbs)
@@ -175,7 +175,7 @@ def _hard_rows(rng: Generator) -> Iterator[Batch]:
 
 
 def _odd_numbers(rng: Generator) -> Iterator[Batch]:
-    for power in (-450, -60, -40, 40, 60, 450):  # kernels compute with what is between 10⁻¹⁵ and 10²⁰
+    for power in (-450, -60, -40, 40, 60, 450):  # kernels handle numbers between 10⁻¹⁵ and 10²⁰
         rows = _float_rows(rng, 100 if abs(power) == 40 else 10)
         rows = rows if rng.random() < 0.5 else _as_rays(rng, rows)
         yield Batch(ROWS, _together(_scaled(rows, 2.0**power), f"in units of 2^{power}"))
@@ -210,13 +210,13 @@ PLAN: tuple[Callable[[Generator], Iterator[Batch]], ...] = (
     *(_rows, _streams, _few, _streams, _rows, _streams, _single, _streams),
     *(_rows, _streams, _hard_rows, _streams, _rows, _streams, _odd_numbers, _ties),
 )
-"""What the chunks are, in turn."""
+"""The kinds of chunks, in turn."""
 
 POLICIES = ("hit", "exit", "ignore")
 
 
 def batches(seed: int, chunk: int) -> Iterator[tuple[Batch, str]]:
-    """Yield the batches of a chunk, each with its policy for rays that start in a limb: the same for the same seed."""
+    """Yield the batches of a chunk, each with a policy for rays that start in a limb; reproducible by the seed."""
     rng = np.random.default_rng([seed, chunk])
     for k, batch in enumerate(PLAN[chunk % len(PLAN)](rng)):
         yield batch, POLICIES[0 if rng.random() < 0.6 else 1 + k % 2]

@@ -1,4 +1,4 @@
-"""What a soak has seen so far, in a file that is replaced in one step; and the cases that were answered wrongly."""
+"""The counts of a soak so far, in a file that is replaced atomically; and the cases with wrong results."""
 
 import hashlib
 import json
@@ -16,14 +16,14 @@ from support.soak.questions import Batch, batches
 import cylcollide as cc
 
 LARGEST = ("fraction_ulps", "position_ulps")
-"""Columns of which the largest counts; of the others it is the sum."""
+"""Columns that are merged by maximum; the others are summed."""
 
 Row = dict[str, float]
 
 
 @dataclass
 class Part:
-    """One chunk, judged: numbers by way and family, and the wrong rays."""
+    """One judged chunk: numbers by loop and family, and the wrong rays."""
 
     chunk: int
     rows: dict[str, Row] = field(default_factory=dict)  # by "way; shape: family"
@@ -31,14 +31,14 @@ class Part:
 
 
 def merge(rows: dict[str, Row], name: str, more: Row) -> None:
-    """Add numbers to those under a name."""
+    """Merge numbers into the row of this name."""
     row = rows.setdefault(name, dict.fromkeys(more, 0.0))
     for column, value in more.items():
         row[column] = max(row[column], value) if column in LARGEST else row[column] + value
 
 
 def run_chunk(seed: int, chunk: int) -> Part:
-    """Ask and judge one chunk."""
+    """Evaluate and judge one chunk."""
     part = Part(chunk)
     for number, (batch, inside) in enumerate(batches(seed, chunk)):
         judged = judge(batch, inside)
@@ -60,7 +60,7 @@ def run_chunk(seed: int, chunk: int) -> Part:
 
 
 def _written(batch: Batch, row: int) -> dict[str, Any]:
-    """Return a ray, its limbs and how it was asked, as JSON keeps float64."""
+    """Return a ray, its limbs and its query as JSON data, which keeps float64 exactly."""
     s, limbs = batch.shots, batch.limbs if batch.crowd is not None else batch.shots.shapes.take(np.array([row]))
     return {
         "way": batch.way,
@@ -75,7 +75,7 @@ def _written(batch: Batch, row: int) -> dict[str, Any]:
 
 
 def read_case(case: dict[str, Any]) -> Batch:
-    """Return the batch that asks a case again, as often as it had rays, so that it goes the same way."""
+    """Return the batch that repeats a case's ray as often as the original had rays, so that the same loop is used."""
     limbs = Shapes(**{name: np.array(column) for name, column in case["limbs"].items()})
     family, limit = np.array([case["family"]]), None if case["limit"] is None else np.array([case["limit"]])
     shot = Shots(family, limbs.take(np.array([0])), np.array([case["start"]]), np.array([case["end"]]), limit)
@@ -83,7 +83,7 @@ def read_case(case: dict[str, Any]) -> Batch:
 
 
 def replay(file: Path) -> str:
-    """Return what is wrong with a saved case now, "" if nothing is."""
+    """Return the present error of a saved case, "" if it is right."""
     case = json.loads(file.read_text())
     wrong = judge(read_case(case), case["inside"]).wrong
     return wrong[0].what if wrong else ""
@@ -93,7 +93,7 @@ def replay(file: Path) -> str:
 
 
 def replace_text(file: Path, text: str) -> None:
-    """Write a file in one step: whoever reads it, or is interrupted, has the old one or the new."""
+    """Write a file atomically: after an interruption, and for concurrent readers, it is the old one or the new one."""
     file.parent.mkdir(parents=True, exist_ok=True)
     unfinished = file.with_name(f".{file.name}.{os.getpid()}")
     unfinished.write_text(text)
@@ -131,7 +131,7 @@ class Tally:
         return next(k for k in range(len(self.done) + 1) if k not in self.done)
 
     def missing(self) -> Iterable[int]:
-        """Yield the numbers of chunks that are not there, without end."""
+        """Yield the numbers of missing chunks, without end."""
         number = 0
         while True:
             if number not in self.done:
@@ -143,7 +143,7 @@ class Tally:
         return sum(row[column] for row in self.rows.values())
 
     def add(self, part: Part) -> None:
-        """Add a chunk, and write all to the file."""
+        """Add a chunk and write the file."""
         for name, row in part.rows.items():
             merge(self.rows, name, row)
         for number, case in enumerate(part.cases):

@@ -1,4 +1,4 @@
-"""Which engines hit my limbs? All that are installed, at segments that pass close by; a row of the table each.
+"""Which engines hit my limbs? All installed ones, at segments close to surfaces; one row of the table per engine.
 
 Run: python comparison.py TABLE
 """

@@ -1,4 +1,4 @@
-"""A planner: an arm is set to poses, never stepped, and asks after each whether six lines of sight are free."""
+"""A planner: an arm is set to poses without steps, and six rays test the lines of sight after each."""
 
 import sys
 

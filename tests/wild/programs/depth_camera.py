@@ -1,4 +1,4 @@
-"""A depth image of 32 by 24 rays every 24th step, as arrays, over a heap of things that fall."""
+"""A depth image of 32 by 24 rays every 24th step, as arrays, over a heap of falling bodies."""
 
 import sys
 

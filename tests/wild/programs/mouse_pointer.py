@@ -1,4 +1,4 @@
-"""A pointer into a window: one ray of 10 km a frame, through things that fall; what is hit is coloured."""
+"""A mouse pointer: one ray of 10 km a frame, through falling bodies; bodies that are hit are coloured."""
 
 import math
 import sys

@@ -1,6 +1,6 @@
 "use strict";
 (async () => {
-  // The contents: a link to each section.
+  // The table of contents: a link to each section.
   document.querySelector("nav").append(...[...document.querySelectorAll("main > section")].map((section) => {
     const link = document.createElement("a");
     link.href = `#${section.id}`;
@@ -8,12 +8,12 @@
     return link;
   }));
 
-  // A cause that a link leads to is unfolded; all are on paper.
+  // Unfold the cause that a link leads to, and all causes for printing.
   const unfold = () => { if (/^#cause-\d+$/.test(location.hash)) document.querySelector(location.hash)?.setAttribute("open", ""); };
   addEventListener("hashchange", unfold);
   unfold();
 
-  // Plotly is packed: the page takes half of the room.
+  // Plotly is compressed, which halves the page.
   const packed = Uint8Array.from(atob(document.getElementById("plotly").textContent), (c) => c.charCodeAt(0));
   const script = document.createElement("script");
   script.textContent = await new Response(new Blob([packed]).stream().pipeThrough(new DecompressionStream("gzip"))).text();
@@ -55,7 +55,7 @@
     return merged;
   };
 
-  // A plot is drawn when it comes near to the window: a page of thirty should open at once.
+  // A plot is drawn when it comes near the window, so that a page with thirty plots opens at once.
   const shown = new Set();
   const drawPlot = (node) => {
     const parts = read(node.dataset.figure);

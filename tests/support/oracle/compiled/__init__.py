@@ -1,8 +1,8 @@
-"""The oracle for many pairs of ray and limb: compiled, in double-double arithmetic with an error bound of its own.
+"""The compiled oracle for many pairs of ray and limb, in double-double arithmetic with its own error bounds.
 
-It shares nothing with the library. `enclosures` is the arithmetic, `pairs` the question about one ray and one limb,
-`shapes` what a limb is, `crowds` the loops over many. Where an error bound leaves a sign open, the answer is OPEN, and
-the rational oracle (`support.oracle.any_shape`) has to decide.
+It shares nothing with the library. `enclosures` is the arithmetic, `pairs` evaluates one ray and one limb, `chords`
+clips the ray by surfaces, `crowds` are the loops. If an error bound does not decide a sign, the result is OPEN, and the
+rational oracle (`support.oracle.any_shape`) decides.
 """
 
 import pytest

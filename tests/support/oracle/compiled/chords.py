@@ -1,9 +1,9 @@
-"""What a limb's surfaces leave of a ray, decided by signs alone: no root is taken before it is known to be there.
+"""Clip a ray by a limb's surfaces, by signs alone: a root is computed only after its existence is shown.
 
-A condition on the point at `base` + s is a polynomial in s. Between the caps and within the ray the solid is cut out by
-one quadratic q, and by convexity the set where q <= 0 is one interval. So the signs of q at both ends of that stretch,
-of its slope there and of its discriminant say everything: (- ., . -) the chord begins, or ends, with the stretch;
-(+ +) it is within if q falls, rises and has roots. Times are compared only where faces meet.
+A condition on the point at `base` + s is a polynomial in s. Between the caps and within the ray, one quadratic q
+defines the solid, and by convexity the set q <= 0 is one interval. So the signs of q at both ends of this part, of its
+slope there and of its discriminant decide: (- ., . -) the chord begins, or ends, with the part; (+ +) it is within the
+part if q falls at its begin, rises at its end, and has roots. Times are compared only where faces meet.
 """
 
 from typing import NamedTuple
@@ -23,24 +23,24 @@ from support.oracle.compiled.enclosures import (
 from support.oracle.cylinder import INSIDE
 
 MISS, HIT = 0, 1
-"""Verdicts; the third is OPEN."""
+"""Verdicts, besides OPEN."""
 
 UNKNOWN = -1
-"""The face of an exit that the bounds leave open."""
+"""The face of an exit that the bounds do not decide."""
 
 NEAR = 1e-6
-"""A graze comes so close to a tangent, in squares of the radius."""
+"""A ray counts as a graze if it is this close to a tangent, in squared radii."""
 
 ZERO = (0.0, 0.0, 0.0)
 
 
 class Chord(NamedTuple):
-    """The first stretch of a ray inside a limb. Times count from the base. INSIDE: the ray starts or ends there."""
+    """The first part of a ray inside a limb. Times count from the base. INSIDE: the ray starts or ends there."""
 
     verdict: int
     first: Enclosure
     first_face: int
-    last: Enclosure  # without meaning where the ray has no end and the face is INSIDE
+    last: Enclosure  # undefined if the ray has no end and the face is INSIDE
     last_face: int  # or UNKNOWN
     graze: bool
 
@@ -49,7 +49,7 @@ class Extent(NamedTuple):
     """The ray itself: its start and end as times from the base."""
 
     start: Enclosure
-    end: Enclosure  # without meaning for an endless ray
+    end: Enclosure  # undefined for an endless ray
     endless: bool
 
 
@@ -69,7 +69,7 @@ def nothing(verdict: int) -> Chord:
 
 @njit
 def whole(ray: Extent) -> Chord:
-    """Return all of the ray."""
+    """Return the whole ray as a chord."""
     return Chord(HIT, ray.start, INSIDE, ray.end, INSIDE, False)
 
 
@@ -93,7 +93,7 @@ def discriminant(q: Quadratic) -> Enclosure:
 
 @njit
 def root(q: Quadratic, falling: bool) -> Enclosure:
-    """Return the root at which q falls, or rises: the sum in it is one of numbers of one sign."""
+    """Return the root at which q falls, or rises; the formula adds numbers of one sign only, without cancellation."""
     width = square_root(discriminant(q))
     if falling:
         if q.b[0] < 0.0:
@@ -108,10 +108,10 @@ def root(q: Quadratic, falling: bool) -> Enclosure:
 def between(
     ray: Extent, base: Enclosure, begin: Enclosure, finish: Enclosure, rate: Enclosure, top: Enclosure, faces: int
 ) -> Chord:
-    """Return the part of the ray on which a height runs between 0 and `top`, both planes included.
+    """Return the part of the ray whose height is between 0 and `top`, inclusive.
 
-    `base`, `begin`, `finish`: the height at the base, the start and the end; `rate`: by which it grows. `faces` is the
-    face of height 0, the next number that of the other plane.
+    `base`, `begin`, `finish`: the height at the base, the start and the end; `rate`: its derivative. `faces` is the
+    face at height 0, `faces` + 1 that at `top`.
     """
     rising, low, high = sign(rate), faces, faces + 1
     if rising == OPEN:
@@ -123,7 +123,7 @@ def between(
     if below == -1 or (rising == 0 and above == -1):
         return nothing(MISS)
     if rising == 0:
-        # a ray in the plane of a face belongs to that face all along: a matter of rationals
+        # a ray in a face's plane belongs to that face along its whole length: left to the rational oracle
         return whole(ray) if above == 1 and below == 1 else nothing(OPEN)
     ends_above = 1 if ray.endless else sign(finish)
     ends_below = -1 if ray.endless else sign(subtract(top, finish))
@@ -141,7 +141,7 @@ def between(
 
 @njit
 def within(q: Quadratic, part: Chord, endless: bool, face: int, scale: float) -> Chord:
-    """Return the part of a stretch on which q <= 0, convex there; `scale` is the size of the squares in q."""
+    """Return the sub-interval of `part` where q <= 0, q being convex; `scale` is the size of the squares in q."""
     if part.verdict != HIT:
         return part
     endless = endless and part.last_face == INSIDE
@@ -174,7 +174,7 @@ def within(q: Quadratic, part: Chord, endless: bool, face: int, scale: float) ->
 
 @njit
 def outside(q: Quadratic, chord: Chord, wall: int, bore: int) -> Chord:
-    """Return the first part of a chord on which q >= 0, q being below zero in an open bore."""
+    """Return the first part of a chord where q >= 0; q is negative in the open bore."""
     if chord.verdict != HIT:
         return chord
     at_first = 1 if chord.first_face == wall else sign(value(q, chord.first))
@@ -206,7 +206,7 @@ def outside(q: Quadratic, chord: Chord, wall: int, bore: int) -> Chord:
 
 @njit
 def union(one: Chord, two: Chord) -> Chord:
-    """Return the chord of two convex parts whose union is convex; open where both are entered at once."""
+    """Return the chord of the union of two convex parts, if it is convex; open if both are entered at the same time."""
     graze = one.graze or two.graze
     if one.verdict == MISS or two.verdict == MISS:
         only = two if one.verdict == MISS else one
@@ -238,7 +238,7 @@ def union(one: Chord, two: Chord) -> Chord:
 
 @njit
 def intersection(one: Chord, two: Chord) -> Chord:
-    """Return what two parts of one ray have in common; open where two faces are crossed at once."""
+    """Return the intersection of two parts of one ray; open if two faces are crossed at the same time."""
     if one.verdict == MISS or two.verdict == MISS:
         return nothing(MISS)
     if one.verdict == OPEN or two.verdict == OPEN:

@@ -1,4 +1,4 @@
-"""Many rays: which limb of a crowd, or of the ray's own row, is hit first, and how far off a reported place is."""
+"""Many rays: the first limb hit in a crowd (or the limb of the ray's row), and the errors of reported positions."""
 
 from math import frexp
 from typing import NamedTuple
@@ -14,18 +14,18 @@ from support.oracle.cylinder import INSIDE, NONE
 Array = NDArray[np.float64]
 
 POLICIES = ("hit", "exit", "ignore")
-"""What a ray that starts in a limb hits; the place in this list is the code."""
+"""Policies for rays that start in a limb; the index is the code."""
 
 
 class Truths(NamedTuple):
-    """What the oracle knows of n rays; without meaning where a ray is open."""
+    """Results of the oracle for n rays; undefined where a ray is open."""
 
-    verdict: NDArray[np.int8]  # (n, m), of every pair: MISS, HIT, OPEN
-    limb: NDArray[np.int32]  # (n,) the first one hit, -1 for none
+    verdict: NDArray[np.int8]  # (n, m), for every pair: MISS, HIT, OPEN
+    limb: NDArray[np.int32]  # (n,) the first limb hit, -1 for none
     face: NDArray[np.int8]
     time: Array  # (n, 3) enclosures of the fraction
     inside: NDArray[np.bool_]  # the ray starts in a limb
-    graze: NDArray[np.int32]  # how many limbs are touched, nearly
+    graze: NDArray[np.int32]  # number of limbs that are nearly touched
     open: NDArray[np.bool_]
 
 
@@ -44,7 +44,7 @@ def no_truths(n: int, m: int) -> Truths:
 
 @njit
 def event(chord: Chord, at: float, policy: int) -> tuple[int, Enclosure, int]:
-    """Return whether a chord counts under the policy, when, and on which face."""
+    """Return the verdict, time and face of a chord's hit under the policy."""
     if chord.verdict != HIT:
         return chord.verdict, exact(0.0), NONE
     if chord.first_face != INSIDE:
@@ -60,7 +60,7 @@ def event(chord: Chord, at: float, policy: int) -> tuple[int, Enclosure, int]:
 
 @njit
 def first_of(states: NDArray, times: Array) -> int:
-    """Return the earliest of m events, ties by index; -1 for none, -2 if that is open."""
+    """Return the index of the earliest of m events, ties by index; -1 for none, -2 if bounds do not decide."""
     best = -1
     for j in range(len(states)):
         if states[j] == OPEN:
@@ -83,7 +83,7 @@ def first_of(states: NDArray, times: Array) -> int:
 
 @njit(nogil=True)
 def cast(rays: Array, limbs: Array, row_by_row: bool, policy: int, found: Truths) -> None:
-    """Fill the columns for n rays against all m limbs, or each against the limb of its row."""
+    """Fill the columns for n rays against all m limbs, or for each ray against the limb of its row."""
     m = 1 if row_by_row else len(limbs)
     states, times, faces = np.empty(m, np.int64), np.empty((m, 3)), np.empty(m, np.int64)
     for i in range(len(rays)):
@@ -112,10 +112,10 @@ def ulp(x: float) -> float:
 
 @njit(nogil=True)
 def places(rays: Array, limbs: Array, found: Truths, fraction: Array, position: Array, off: Array) -> None:
-    """Write how far origin + fraction·direction (column 0) and the position (column 1) are from the truth, at least.
+    """Write lower bounds of the errors of origin + fraction·direction (column 0) and of the position (column 1).
 
-    In units in the last place of the largest coordinate among ray ends, limb ends and the true point; NaN for rays that
-    are open or miss. Column 2 is how far the truth itself may be from there.
+    Units are ulp of the largest coordinate among ray ends, limb ends and the true point; NaN for rays that are open or
+    miss. Column 2 is the error bound of the truth itself.
     """
     off[:] = np.nan
     for i in range(len(rays)):

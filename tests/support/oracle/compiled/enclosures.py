@@ -1,14 +1,14 @@
-"""Numbers of 106 bits that know how wrong they may be: high word, low word, and a bound on the error of their sum.
+"""Numbers of 106 bits with an error bound: high word, low word, and a bound on the error of their sum.
 
 Midpoint-radius arithmetic as in J. van der Hoeven, "Ball arithmetic" (2009), with double-doubles as midpoints. Rounding
 errors are those that M. Joldes, J.-M. Muller and V. Popescu prove in "Tight and rigorous error bounds for basic
 building blocks of double-word arithmetic" (ACM TOMS 44(2), 2017): 3 u² for a sum, 7 u² for a product, 10 u² for a
-quotient, u = 2⁻⁵³. Each is charged more than it costs, which pays for their higher orders too; products are split as
-T. J. Dekker does (1971), so that no fused multiply-add is needed. Where high words alone give the exact result, nothing
-is charged: small whole numbers stay exact, and a zero is known to be zero.
+quotient, u = 2⁻⁵³. The bounds used here are larger, which covers higher orders too. Products are split as T. J. Dekker
+does (1971), so that no fused multiply-add is needed. Where high words alone give the exact result, no error is added:
+small integers stay exact, and an exact zero has sign 0.
 
-Inputs are at most 2 in magnitude and results of at most ten factors, so that nothing overflows. What underflows is
-paid for by `UNDERFLOW`, so that an error is 0 or at least that.
+Inputs are at most 2 in magnitude and results have at most ten factors, so nothing overflows. `UNDERFLOW` covers
+underflow, so an error bound is 0 or at least `UNDERFLOW`.
 """
 
 from math import inf, sqrt
@@ -19,16 +19,16 @@ Enclosure = tuple[float, float, float]
 """All real numbers x with |x - (high + low)| <= error."""
 
 SUM, PRODUCT, QUOTIENT, ROOT = 4 * 2.0**-106, 8 * 2.0**-106, 16 * 2.0**-106, 16 * 2.0**-106
-"""Relative errors that are charged."""
+"""Bounds of the relative rounding errors."""
 
 MORE = 1.0 + 2.0**-48
-"""Makes a sum or product of bounds, which is rounded itself, a bound again."""
+"""Factor that turns a rounded sum or product of bounds into a bound again."""
 
 UNDERFLOW, SMALLEST_EXACT = 2.0**-1000, 2.0**-900
-"""Charged where a product, or a bound, may have lost bits to underflow; a product above the second has not."""
+"""Added where a product, or a bound, may have lost bits to underflow; a product above the second has not."""
 
 OPEN = 2
-"""The sign of an enclosure that holds numbers of two signs."""
+"""The sign of an enclosure whose bounds do not decide it."""
 
 
 @njit
@@ -41,7 +41,7 @@ def two_sum(a: float, b: float) -> tuple[float, float]:
 
 @njit
 def two_product(a: float, b: float) -> tuple[float, float]:
-    """Return a b without error, but for underflow (Veltkamp, Dekker)."""
+    """Return a b without error, except for underflow (Veltkamp, Dekker)."""
     scaled = 134217729.0 * a
     a_high = scaled - (scaled - a)
     scaled = 134217729.0 * b
@@ -53,7 +53,7 @@ def two_product(a: float, b: float) -> tuple[float, float]:
 
 @njit
 def exact(a: float) -> Enclosure:
-    """Return the number itself."""
+    """Return the enclosure of one float64, without error."""
     return a, 0.0, 0.0
 
 
@@ -129,7 +129,7 @@ def times(x: Enclosure, power_of_two: float) -> Enclosure:
 
 @njit
 def divide(x: Enclosure, y: Enclosure) -> Enclosure:
-    """Return x / y; everything, if y may be zero."""
+    """Return x / y; all real numbers if y may be zero."""
     if x[0] == 0.0 and x[2] == 0.0 and abs(sign(y)) == 1:
         return 0.0, 0.0, 0.0
     least = abs(y[0]) * (1.0 - 2.0**-50) - y[2]
@@ -139,14 +139,14 @@ def divide(x: Enclosure, y: Enclosure) -> Enclosure:
     rest = subtract((x[0], x[1], 0.0), multiply((y[0], y[1], 0.0), (first, 0.0, 0.0)))
     second = rest[0] / y[0]
     high, low = two_sum(first, second)
-    # |x/y - x̃/ỹ| <= (δx + |x̃/ỹ| δy) / (|ỹ| - δy); the second step loses u of itself, u² of the quotient
+    # |x/y - x̃/ỹ| <= (δx + |x̃/ỹ| δy) / (|ỹ| - δy); the second step has error u of itself, u² of the quotient
     error = (x[2] + abs(high) * MORE * y[2] + rest[2]) / least
     return high, low, (error + QUOTIENT * abs(high) + UNDERFLOW / least + UNDERFLOW) * MORE
 
 
 @njit
 def square_root(x: Enclosure) -> Enclosure:
-    """Return the root of x, of whose numbers those below zero do not count."""
+    """Return the square root of the nonnegative numbers of x."""
     error = x[2]
     if x[0] <= 0.0:
         return 0.0, 0.0, sqrt(error) * MORE  # no number of x is above its error

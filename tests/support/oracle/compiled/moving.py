@@ -1,8 +1,7 @@
-"""Flying bullets and limbs that move: a first contact that is claimed, confirmed with 106 bits, or left open.
+"""Flying bullets and moving limbs: confirm a claimed first contact with 106 bits, or leave it open.
 
-Nothing is solved: that the bullet is outside of all limbs up to the claimed moment, and in the claimed one, through the
-claimed face, just behind it, is shown by `moving_polynomials`. What cannot be shown, true or not, rational arithmetic
-decides.
+No equation is solved. `moving_polynomials` shows that the bullet is outside all limbs up to the claimed moment, and in
+the claimed limb, through the claimed face, just after it. Rational arithmetic decides what is not shown.
 """
 
 import numpy as np
@@ -24,12 +23,12 @@ from support.oracle.cylinder import INSIDE
 CONFIRMED, STILL_OPEN = 1, 0
 
 NEAR_TICK = 2.0**-51
-"""A contact so near to the time of a tick, of the flight, is left open."""
+"""A contact whose s is this close to that of a tick is left open."""
 
 
 @njit
 def part_within(times: NDArray, k: int, target: NDArray, alpha: NDArray) -> tuple[float, float]:
-    """Return between which s a flight is in tick k, a little more at both ends, and write alpha; none: end < begin."""
+    """Return the interval of s in which a flight is in tick k, slightly widened, or end < begin; write alpha."""
     following, span = min(k + 1, len(times) - 1), difference(target[1], target[0])
     put(alpha, 0, exact(0.0))
     put(alpha, 1, exact(0.0))
@@ -49,7 +48,7 @@ def part_within(times: NDArray, k: int, target: NDArray, alpha: NDArray) -> tupl
 
 @njit
 def ends_at(ends: NDArray, k: int, j: int, pair: NDArray) -> None:
-    """Write the ends of limb j at tick k and the next one: p1 at both, then p2."""
+    """Write the ends of limb j at tick k and the next one: p1 at both ticks, then p2."""
     following = min(k + 1, len(ends) - 1)
     for axis in range(3):
         pair[0, axis], pair[1, axis] = ends[k, j, 0, axis], ends[following, j, 0, axis]
@@ -60,7 +59,7 @@ def ends_at(ends: NDArray, k: int, j: int, pair: NDArray) -> None:
 def certain_misses(
     kind: NDArray, radii: NDArray, ends: NDArray, times: NDArray, bullet: NDArray, target: NDArray, missed: NDArray
 ) -> None:
-    """Write (k, m) whether one bullet is certainly outside of each limb while it is in each tick."""
+    """Write (k, m) whether one bullet is certainly outside each limb during each tick."""
     p, alpha, shifted, pair = np.zeros((POLYNOMIALS, SIZE, 3)), np.zeros((2, 3)), np.zeros((SIZE, 3)), np.zeros((4, 3))
     for k in range(len(times)):
         begin, end = part_within(times, k, target, alpha)
@@ -77,16 +76,16 @@ def judge_bullets(
     kind: NDArray, radii: NDArray, ends: NDArray, times: NDArray, bullets: NDArray, target: NDArray,
     claims: NDArray, width: float, verdicts: NDArray,
 ) -> None:  # fmt: skip
-    """Write `CONFIRMED` or `STILL_OPEN` of each claimed first contact.
+    """Write `CONFIRMED` or `STILL_OPEN` for each claimed first contact.
 
     Parameters
     ----------
     kind, radii, ends, times
-        Limbs (m,), (m, 2); their ends at k ticks (k, m, 2, 3), and the times of those (k,).
+        Limbs (m,), (m, 2); their ends at k ticks (k, m, 2, 3), and the times of the ticks (k,).
     bullets, target
-        Starts and ends (n, 2, 3), and the targets' times at both (n, 2), within those of the ticks.
+        Starts and ends (n, 2, 3), and the targets' times at both (n, 2), within the ticks' times.
     claims
-        (n, 4): s, limb (-1 for a miss), tick by place, and face; the contact is said to be within `width` of s.
+        (n, 4): s, limb (-1 for a miss), index of the tick, and face; the claimed contact is within `width` of s.
     """
     ticks, m = len(times), len(kind)
     p, alpha, shifted, pair = np.zeros((POLYNOMIALS, SIZE, 3)), np.zeros((2, 3)), np.zeros((SIZE, 3)), np.zeros((4, 3))
@@ -110,7 +109,7 @@ def judge_bullets(
                 ends_at(ends, k, j, pair)
                 fill_polynomials(kind[j], radii[j], bullets[i], pair, alpha, p)
                 thick = max(radii[j, 0], radii[j, 1])
-                if begins:  # in a limb at s = 0: the lowest row of those
+                if begins:  # in limbs at s = 0: the lowest row counts
                     want = 1 if j == limb else -1
                     if (j <= limb and touches_at(kind[j], p) != want) or s != 0.0:
                         verdicts[i] = STILL_OPEN

@@ -1,8 +1,8 @@
-"""A bullet and a limb that moves, as polynomials of the time with enclosed coefficients, and what they show.
+"""A bullet and a moving limb as polynomials of time with enclosed coefficients, and the proofs that they give.
 
-The polynomials of the definition are formed from the cross product of the axis and the vector from p1: no Lagrange
-identity, no middle of the axis, no Bernstein basis. That they are positive on an interval of times follows from their
-Taylor coefficients at its middle. Where they are, the bullet is outside; steps of such intervals lead up to a moment.
+The polynomials are formed from the cross product of the axis and the vector from p1: no Lagrange identity, no middle
+of the axis, no Bernstein basis. Taylor coefficients at the middle of an interval prove that a polynomial is positive
+there, so that the bullet is outside; steps of such intervals lead up to a moment.
 """
 
 from math import sqrt
@@ -25,15 +25,15 @@ from support.oracle.cylinder import CAP1, CAP2, SIDE
 from support.oracle.lines import BORE, CAPSULE, ELLIPSOID, SPHERE, TAPERED, TUBE
 
 LOW, HIGH, WALL, HOLE, BALL1, BALL2, DISTANCE, LENGTH, POLYNOMIALS = range(9)
-"""Rows of the polynomials of a limb, positive outside, of which each shape has some; and the squares of the distance
-from p1 and of the axis."""
+"""Rows of a limb's polynomials, which are positive outside; each shape has some of them. Two more rows: the squared
+distance from p1 and the squared length of the axis."""
 
 SIZE = 7
-"""Coefficients of a polynomial: degrees are 6 at most."""
+"""Coefficients per polynomial: degrees are at most 6."""
 
 MOST_STEPS = 400
 SHORTEST = 2.0**-70
-"""Steps towards a moment, and the length below which they are given up."""
+"""Largest number of steps towards a moment, and the step length below which the proof is given up."""
 
 
 @njit
@@ -57,7 +57,7 @@ def get(source: NDArray, k: int) -> Enclosure:
 
 @njit
 def add_product(target: NDArray, a: NDArray, b: NDArray, degree: int, minus: bool) -> None:
-    """Add the product of two polynomials of this degree or less each, or subtract it."""
+    """Add, or subtract, the product of two polynomials of at most this degree."""
     for i in range(degree + 1):
         for j in range(degree + 1):
             if i + j < SIZE:
@@ -115,7 +115,7 @@ def fill_polynomials(kind: int, radii: NDArray, bullet: NDArray, ends: NDArray, 
         add_product(found[WALL], aa, off, 4, False)
         width = np.zeros((SIZE, 3))
         if kind == TAPERED:
-            # r times the height below p2, and r2 times that above p1
+            # r times the height below p2, plus r2 times the height above p1
             add_scaled(width, found[HIGH], negative(r))
             add_scaled(width, found[LOW], negative(r2))
             add_product(found[WALL], width, width, 2, True)
@@ -150,7 +150,7 @@ def taylor(p: NDArray, middle: float, shifted: NDArray) -> None:
 
 @njit
 def sign_on(p: NDArray, low: float, high: float, shifted: NDArray) -> int:
-    """Return 1 or -1 if a polynomial is certainly positive, or negative, on an interval; 0 if that is not shown."""
+    """Return 1 or -1 if a polynomial is certainly positive, or negative, on an interval; else 0."""
     middle = 0.5 * (low + high)
     half = max(high - middle, middle - low) * (1.0 + 2.0**-50)
     taylor(p, middle, shifted)
@@ -167,7 +167,7 @@ def sign_on(p: NDArray, low: float, high: float, shifted: NDArray) -> int:
 
 @njit
 def bounds_on(p: NDArray, low: float, high: float, shifted: NDArray) -> tuple[float, float]:
-    """Return numbers between which a polynomial certainly is on an interval."""
+    """Return a lower and an upper bound of a polynomial on an interval."""
     sign_on(p, low, high, shifted)
     half, rest, power = max(high - low, 0.0), shifted[0, 2], 1.0
     for i in range(1, SIZE):
@@ -179,7 +179,7 @@ def bounds_on(p: NDArray, low: float, high: float, shifted: NDArray) -> tuple[fl
 
 @njit
 def is_far(width: float, p: NDArray, low: float, high: float, shifted: NDArray) -> bool:
-    """Return whether the bullet is farther from p1 than any point of a limb that is no thicker than `width`."""
+    """Return whether the bullet is farther from p1 than any point of a limb whose radius is at most `width`."""
     nearest, _ = bounds_on(p[DISTANCE], low, high, shifted)
     _, longest = bounds_on(p[LENGTH], low, high, shifted)
     reach = (width + sqrt(max(longest, 0.0))) * (1.0 + 2.0**-40)
@@ -188,7 +188,7 @@ def is_far(width: float, p: NDArray, low: float, high: float, shifted: NDArray) 
 
 @njit
 def is_outside(kind: int, width: float, p: NDArray, low: float, high: float, shifted: NDArray) -> bool:
-    """Return whether the bullet is certainly outside of the limb on an interval of times."""
+    """Return whether the bullet is certainly outside the limb on an interval of times."""
     if is_far(width, p, low, high, shifted):
         return True
     if kind == SPHERE:
@@ -205,7 +205,7 @@ def is_outside(kind: int, width: float, p: NDArray, low: float, high: float, shi
 
 @njit
 def stays_outside(kind: int, width: float, p: NDArray, begin: float, end: float, shifted: NDArray) -> bool:
-    """Return whether the bullet is certainly outside from one time to another; an empty interval is."""
+    """Return whether the bullet is certainly outside from one time to another; True for an empty interval."""
     step = end - begin
     for _ in range(MOST_STEPS):
         if begin >= end:
@@ -225,7 +225,7 @@ def stays_outside(kind: int, width: float, p: NDArray, begin: float, end: float,
 
 @njit
 def is_within(kind: int, p: NDArray, low: float, high: float, skip: int, shifted: NDArray) -> bool:
-    """Return whether the bullet is certainly inside on an interval, but for one bound; a capsule: in one part of it."""
+    """Return whether the bullet certainly satisfies all bounds but `skip` on an interval; of a capsule, one part's."""
     if kind == CAPSULE:
         if skip < 0 and (sign_on(p[BALL1], low, high, shifted) < 0 or sign_on(p[BALL2], low, high, shifted) < 0):
             return True
@@ -240,7 +240,7 @@ def is_within(kind: int, p: NDArray, low: float, high: float, skip: int, shifted
 
 @njit
 def face_is(kind: int, face: int, p: NDArray, low: float, high: float, shifted: NDArray) -> bool:
-    """Return whether a contact between two times, which there is, is certainly through this face."""
+    """Return whether an existing contact between two times is certainly through this face."""
     if kind in (SPHERE, ELLIPSOID):
         return face == SIDE
     if kind == CAPSULE:
@@ -261,7 +261,7 @@ def face_is(kind: int, face: int, p: NDArray, low: float, high: float, shifted: 
 
 @njit
 def touches_at(kind: int, p: NDArray) -> int:
-    """Return 1 if the bullet is in the limb at s = 0, -1 if not, OPEN if that is not shown."""
+    """Return 1 if the bullet is in the limb at s = 0, -1 if not, OPEN if bounds do not decide."""
     signs = np.zeros(POLYNOMIALS, np.int64)
     for which in range(POLYNOMIALS):
         signs[which] = sign(get(p[which], 0))

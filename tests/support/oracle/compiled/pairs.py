@@ -1,7 +1,7 @@
-"""One ray and one limb: the chord of any shape, from products of its numbers that are formed once for all shapes.
+"""One ray and one limb: the chord of any shape, from products that all shapes share.
 
-With y the base less p1, d the direction, a the axis: h = y·a + s d·a is the height times |a|, and the squared distance
-from the axis, times a², is a² |y + s d|² - h². No vector product occurs, no unit vector and no root.
+With y = base - p1, d the direction, a the axis: h = y·a + s d·a is the height times |a|, and the squared distance from
+the axis, times a², is a² |y + s d|² - h². There is no cross product, no unit vector and no square root.
 """
 
 from math import inf
@@ -30,20 +30,20 @@ from support.oracle.lines import BORE, BOX, CAPSULE, CYLINDER, ELLIPSOID, NEG_X,
 Vector = tuple[Enclosure, Enclosure, Enclosure]
 
 KIND, P1, P2, RADIUS, RADIUS2, AXES, HALF, LIMB_COLUMNS = 0, 1, 4, 7, 8, 9, 18, 21
-"""Columns of a limb: axes are the rows of a box's rotation."""
+"""Columns of a limb; `AXES` has a box's axes, one after another."""
 
 ORIGIN, SECOND, SEGMENT, LIMIT, RAY_COLUMNS = 0, 3, 6, 7, 8
 """Columns of a ray: its end if `SEGMENT` is 1 and the limit 1, else its direction; the limit may be infinite."""
 
 
 class Line(NamedTuple):
-    """A ray in the eyes of one limb."""
+    """A ray relative to one limb."""
 
     extent: Extent
     direction: Vector
     start: Vector  # from p1, or the centre
     base: Vector  # likewise: the point near the limb from which times count
-    at: float  # where on the ray the base lies
+    at: float  # time of the base on the ray
     limit: float
 
 
@@ -55,7 +55,7 @@ def dot(x: Vector, y: Vector) -> Enclosure:
 
 @njit
 def numbers(row: NDArray, first: int) -> Vector:
-    """Return three numbers of a row."""
+    """Return three numbers of a row, from column `first` on."""
     return exact(row[first]), exact(row[first + 1]), exact(row[first + 2])
 
 
@@ -71,7 +71,7 @@ def apart(one: NDArray, first: int, other: NDArray, second: int) -> Vector:
 
 @njit
 def line(ray: NDArray, limb: NDArray) -> Line:
-    """Return the ray with its base where float64 sees it nearest to the middle of the limb: any place would do."""
+    """Return the ray with its base near the middle of the limb, computed in float64; any base would be correct."""
     segment, limit = ray[SEGMENT] == 1.0, ray[LIMIT]
     d = apart(ray, SECOND, ray, ORIGIN) if segment else numbers(ray, SECOND)
     start = apart(ray, ORIGIN, limb, P1)
@@ -90,7 +90,7 @@ def line(ray: NDArray, limb: NDArray) -> Line:
 
 @njit
 def ends(line: Line, normal: Vector, offset: Enclosure, at_start: Enclosure) -> tuple[Enclosure, Enclosure, Enclosure]:
-    """Return height at the base, at the end, and its rate, for heights along a normal, `offset` added."""
+    """Return the height along a normal, plus `offset`, at the base and at the end, and its rate."""
     rate = dot(line.direction, normal)
     finish = at_start if line.extent.endless else add(at_start, multiply(exact(line.limit), rate))
     return add(dot(line.base, normal), offset), finish, rate
@@ -98,7 +98,7 @@ def ends(line: Line, normal: Vector, offset: Enclosure, at_start: Enclosure) -> 
 
 @njit
 def ball(line: Line, radius: float, base: Vector, face: int) -> Chord:
-    """Return the chord in a ball; `base` counts from its centre."""
+    """Return the chord in a ball; `base` is relative to its centre."""
     r, d = exact(radius), line.direction
     q = Quadratic(subtract(dot(base, base), multiply(r, r)), dot(base, d), dot(d, d))
     return within(q, whole(line.extent), line.extent.endless, face, radius * radius)
@@ -114,14 +114,14 @@ def box(line: Line, limb: NDArray) -> Chord:
         base, finish, rate = ends(line, axis, half, begin)
         found = intersection(found, between(line.extent, base, begin, finish, rate, times(half, 2.0), NEG_X + 2 * k))
     if found.verdict == HIT and found.last_face != INSIDE and sign(subtract(found.last, found.first)) != 1:
-        # a point alone may lie in planes that the ray does not leave by, and belong to one of those
+        # a chord of one point may lie in, and belong to, planes by which the ray does not leave
         return Chord(HIT, found.first, found.first_face, found.last, UNKNOWN, False)
     return found
 
 
 @njit
 def chord_of(ray: NDArray, limb: NDArray) -> tuple[Chord, float]:
-    """Return the first chord of a ray in a limb, and where on the ray its times count from."""
+    """Return the first chord of a ray in a limb, and the time on the ray from which the chord's times count."""
     seen, kind = line(ray, limb), int(limb[KIND])
     r, radius, extent = exact(limb[RADIUS]), limb[RADIUS], seen.extent
     a = apart(limb, P2, limb, P1)

@@ -65,7 +65,7 @@ def feature(p: Placed, rng: Generator) -> tuple[Array, Array]:
 
 
 def exact(rng: Generator, n: int) -> Exact:
-    """A face, an edge or a corner is touched; the box is turned by a rotation without rounding."""
+    """Lines that touch edges, corners and lines in faces; the box is turned by an exact rotation."""
     f = frames(rng, n)
     orientation = TURNS[rng.integers(0, len(TURNS), n)]
     f = replace(f, turn=np.swapaxes(turned_rows(orientation), 1, 2), size=1 + 0 * f.size)
@@ -76,7 +76,7 @@ def exact(rng: Generator, n: int) -> Exact:
     edge = free.astype(np.int64)
     for which in (first, second):
         edge[rows, which] = (sign * half)[rows, which]
-    # A line touches the edge if it comes out of one face's slab where it goes into the other's.
+    # A line touches the edge if it leaves one face's slab where it enters the other's.
     tangent = rng.integers(-5, 6, (n, 3))
     tangent[rows, first] = sign[rows, first] * rng.integers(1, 6, n)
     tangent[rows, second] = -sign[rows, second] * rng.integers(0, 6, n)
@@ -88,10 +88,10 @@ def exact(rng: Generator, n: int) -> Exact:
 
 
 def turned_box(rng: Generator, n: int) -> Shots:
-    """Boxes turned by any rotation, yet a point lies exactly on a face, an edge or a corner, the ray in that face.
+    """Boxes with any rotation, yet with a point exactly on a face, an edge or a corner, and a ray in that face.
 
-    An axis row (a, b, c) takes 2ᵏ e₁ to 2ᵏ a without rounding, which is made the half extent; (b, -a, 0) is exactly at
-    right angles to the row. The box stands at the world's origin.
+    An axis row (a, b, c) maps 2ᵏ e₁ to 2ᵏ a without rounding, which becomes the half extent; (b, -a, 0) is exactly
+    perpendicular to the row. The box's centre is the world's origin.
     """
     turn, rows = _unit(rng.normal(size=(n, 4))), np.arange(n)
     axes, face = box_axes(turn), rng.integers(0, 3, n)
@@ -100,7 +100,7 @@ def turned_box(rng: Generator, n: int) -> Shots:
     scale = 2.0 ** rng.integers(-9, 6, n)
     point = np.zeros((n, 3))
     point[rows, i] = scale * rng.choice([-1.0, 1.0], n)
-    # As long as the point's own coordinates along the other axes (an edge, a corner), or longer, or shorter (a miss).
+    # Equal to the point's coordinates along the other axes (an edge, a corner), or longer, or shorter (a miss).
     half = np.maximum(np.abs(np.einsum("nij,nj->ni", axes, point)), 1e-4 * scale[:, None])
     factor = rng.choice([0.5, 1.0, 1.0, 2.0], (n, 3))
     factor[rows, face] = 1.0

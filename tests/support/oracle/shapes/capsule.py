@@ -35,7 +35,7 @@ def polynomials(s: Seen) -> dict[str, Poly]:
 
 
 def placed(rng: Generator, p: Posed) -> Placed:
-    """One in eight has no length, one in eight hardly any."""
+    """One in eight has no length, one in eight almost none."""
     n = len(p.radius)
     p1, p2 = p.p1, np.where(rng.random((n, 1)) < 1 / 8, p.p1, p.p2)
     short = rng.random(n) < 1 / 8
@@ -44,7 +44,7 @@ def placed(rng: Generator, p: Posed) -> Placed:
 
 
 def exact(rng: Generator, n: int) -> Exact:
-    """Both its circle and its balls have whole points; one in eight has no length."""
+    """Both the wall and the balls have integer points; one in eight has no length."""
     f, ball, length = whole_ball(rng, n)
     h = np.where(rng.random(n) < 1 / 8, 0, length * rng.integers(0, f.height + 1))
     circle, on_ball = multiple(length, f.rim), rng.random(n) < 0.5

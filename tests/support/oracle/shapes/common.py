@@ -1,4 +1,4 @@
-"""What several shapes share: four good limbs, an upright pair of ends, an everyday place, and the meaning of caps."""
+"""Shared by several shapes: columns of four valid limbs, upright ends, everyday ends, and signs at caps."""
 
 import numpy as np
 from support.oracle.cylinder import CAP1, CAP2, SIDE
@@ -18,7 +18,7 @@ EVERYDAY = CENTER[None] - HALF_LENGTH * AXIS, CENTER[None] + HALF_LENGTH * AXIS
 
 
 def capped_where(s: Signs) -> int:
-    """Return where the signs of `Seen.capped` say."""
+    """Return -1, 0 or 1 for outside, surface or inside, from the signs of `Seen.capped`."""
     return min(s["low"], s["high"], -s["wall"])
 
 

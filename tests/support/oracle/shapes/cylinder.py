@@ -19,7 +19,7 @@ ROD = shapes(CYLINDER, *UPRIGHT, radius=np.array([1.0]))
 
 
 def exact(rng: Generator, n: int) -> Exact:
-    """The frame's own wall; also its rims, its axis, and lines within a cap's plane."""
+    """Lines that touch the frame's wall; special points on rims, wall and axis, also lines in a cap's plane."""
     f = frames(rng, n)
     z = one_of(rng, 0 * f.height, f.height, rng.integers(0, f.height + 1), rng.integers(-2, f.height + 3))
     level, rim = sideways(f.rim), xyz(f.rim, rng.integers(0, 2, n) * f.height)

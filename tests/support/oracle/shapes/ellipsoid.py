@@ -42,7 +42,7 @@ def surface(p: Placed, rng: Generator) -> tuple[Array, Array]:
 
 
 def feature(p: Placed, rng: Generator) -> tuple[Array, Array]:
-    """The poles and the equator; level or along the axis."""
+    """Points at the poles and the equator, with tangential directions or along the axis."""
     n, h = len(p.limbs), p.height
     x, y = _circle(rng, n)
     pole = rng.random(n) < 0.6
@@ -52,7 +52,7 @@ def feature(p: Placed, rng: Generator) -> tuple[Array, Array]:
 
 
 def exact(rng: Generator, n: int) -> Exact:
-    """Whole points (a·circle, c s + b s) for a triple a² + b² = c²: equatorial radius c radii, polar semi-axis c s."""
+    """Integer points (a·circle, c s + b s) with a² + b² = c²; equatorial radius c frame radii, polar semi-axis c s."""
     f = frames(rng, n)
     a, b, c = TRIPLES[rng.integers(0, len(TRIPLES), n)].T
     a, b = np.where(rng.random(n) < 0.5, (a, b), (b, a))

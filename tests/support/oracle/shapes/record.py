@@ -1,4 +1,4 @@
-"""One record of all that tests know of a shape. `shapes.table` collects them; one file a shape."""
+"""The record of a shape's test data. `shapes.table` collects the records, one file per shape."""
 
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field
@@ -16,68 +16,68 @@ from support.oracle.spots import Spot
 import cylcollide as cc
 
 Pick = Callable[[list], Any]
-"""Draws one of a list: from a random generator, or from hypothesis."""
+"""Draws one element of a list, by a random generator or by hypothesis."""
 
 Place = tuple[float, float, float]
 
 
 class Profile(NamedTuple):
-    """Half a section through an axis, convex, as a chain of corners with the solid on its right hand."""
+    """Half of a convex section through an axis, as a chain of corners with the solid on the right."""
 
     corners: list[tuple[Any, Any]]
-    """Along the axis from p1, and off it; the chain begins and ends on the axis, or at one corner."""
+    """Coordinate along the axis from p1, and distance from it; the chain starts and ends on the axis, or is closed."""
     ball: Any = 0
-    """Radius of a ball about every place of the chain."""
+    """Radius of a ball that is swept along the chain."""
 
 
 class Tangent(NamedTuple):
-    """A line at a place of a surface, which tests move outwards and inwards by ulps."""
+    """A line that touches a surface at a point; tests shift it outwards and inwards by ulps."""
 
     limb: Shapes
     point: Place
     outward: Place
-    """Away from the solid, at right angles to the line, of any length."""
+    """A vector away from the solid, perpendicular to the line, of any length."""
     along: Place
     touches: Literal["a point", "an edge", "a line", "a bore"] = "a point"
-    """What the line has in common with the surface; of a bore's tangent all the rest is in the solid."""
+    """What the line shares with the surface; the rest of a bore's tangent is in the solid."""
 
 
 @dataclass(frozen=True)
 class ShapeRow:
-    """What a shape is, where it is special, and what it answers in cases done by hand."""
+    """Definition of a shape, its singular places, and known results of hand-made cases."""
 
     kind: int
     faces: frozenset[int]
-    """Every face it has; the samples must meet all of them."""
+    """All its faces; the samples must hit each of them."""
     takes: tuple[str, ...]
-    """The columns of `Shapes` that make it; the others are blank."""
+    """The columns of `Shapes` that it uses; the others are blank."""
     grows: tuple[str, ...]
-    """The columns that make it larger."""
+    """The columns whose growth makes it larger."""
 
-    # The library's, by its constructors
+    # The library's limbs, by its constructors
     make: Callable[[Shapes], cc.Limbs]
     makers: Mapping[str, Callable[[Array, Array, float, Generator], cc.Limbs]]
-    """By name, one limb from two ends, a radius, and what else is to be drawn."""
+    """By name: one limb from two ends, a radius, and a generator for the rest."""
     everyday: Shapes
-    """One limb about `common.CENTER`, along `common.AXIS` if it has one, and no wider than 0.5 m."""
+    """One limb about `common.CENTER`, along `common.AXIS` if it has an axis, and within 0.5 m of that axis."""
     volume: float
     """Of the everyday limb, in m³."""
     arguments: Mapping[str, Mapping[str, Array]]
-    """Constructor to good arguments of four limbs."""
+    """By constructor: valid arguments for four limbs."""
 
-    # The oracle: the meaning of the shape as signs of polynomials, and a second opinion from distances
+    # The oracle: the definition of the shape by signs of polynomials, and a second one by distances
     polynomials: Callable[[Seen], Mapping[str, Poly]]
     where: Callable[[Signs], int]
-    """-1, 0 or 1 where the signs say outside, surface or inside."""
+    """-1, 0 or 1 for outside, surface or inside, from the signs."""
     face: Callable[[Signs], int]
     """The face of a surface point from its signs."""
     holds: Callable[[Spot], bool]
     profile: Callable[[Any, Any, Any], Profile] | None
-    """The section between axis and wall, from length and radii of one type; None without straight edges or an axis."""
+    """The section between axis and wall, from length and radii of one type; None if it has no axis or no polygon."""
     grown: Callable[[Fraction, Fraction, Fraction, Fraction], tuple[Fraction, Fraction, Fraction]]
-    """From length, radii and growth: how far each end moves out, and both radii."""
+    """From length, radii and growth: the outward shift of each end, and both radii."""
     normal: Callable[[Spot, int], tuple[list[float], float]]
-    """The outward unit normal of a face, good to a few roundings, and the largest curvature, per length."""
+    """The outward unit normal of a face, to a few roundings, and the largest curvature, 1/length."""
 
     # Places, in the frame of the limb
     placed: Callable[[Generator, Posed], Placed]
@@ -85,28 +85,28 @@ class ShapeRow:
     surface: Callable[[Placed, Generator], tuple[Array, Array]]
     """Points of the surface, and the outward unit normals there."""
     feature: Callable[[Placed, Generator], tuple[Array, Array]]
-    """Singular places, and a direction that is singular there."""
+    """Singular points, and a direction that is singular there."""
     exact: Callable[[Generator, int], Exact]
-    """Limbs in whole numbers with whole places."""
+    """Limbs with integer coordinates and integer points."""
 
-    # Cases done by hand
+    # Hand-made cases
     chords: Mapping[str, tuple[Shapes, Place, Place, list]]
-    """Limb, start, end, and the chords with places in eighths of the segment."""
+    """Limb, start, end, and chords with entry and exit in eighths of the segment."""
     hits: Mapping[str, tuple]
     """Limb, start, end; face, normal and distance of entry and exit."""
     explained: Mapping[str, tuple[Shapes, Place, Place, str, int, float]]
     """Limb, start, end, reason, face, clearance."""
     tangents: Mapping[str, Tangent]
-    """On each face, and at each kind of edge and tip."""
+    """Tangents on each face, and at each kind of edge and tip."""
 
     interior: Callable[[Callable, Placed, Generator], Array] = from_the_middle
-    """Points in the solid, from the surface's points."""
+    """Points in the solid, from points of the surface."""
     share: tuple[float, float] | None = None
-    """Range of radius2 in radii, where it has one."""
+    """Range of radius2 / radius, if it has a radius2."""
     radii: Callable[[Pick, int], tuple[int, int]] = lambda pick, radius: (radius, 0)
-    """Whole radii about the given one."""
+    """Integer radii near the given one."""
     ends_may_meet: bool = False
     is_bounded: bool = False
-    """Whether its contacts with balls are known within bounds only."""
+    """Whether the library only bounds its contacts with balls."""
     families: Mapping[str, Callable[[Generator, int], Shots]] = field(default_factory=dict)
-    """Rows of exact poses that no other shape has."""
+    """Families of exact poses that only this shape has."""

@@ -1,4 +1,4 @@
-"""Limbs of every shape as parallel arrays, and the questions asked of them: what the shape families are made of."""
+"""Limbs of every shape as parallel arrays, and rays at them: the rows of the shape families."""
 
 from dataclasses import dataclass, replace
 
@@ -16,7 +16,7 @@ UNTURNED = (0.0, 0.0, 0.0, 1.0)
 
 @dataclass(frozen=True)
 class Shapes:
-    """n limbs. What a shape does not use is 0; p1 = p2 = centre of a sphere or box. `radius2` as in `Limbs`."""
+    """n limbs. Unused columns of a shape are 0; a sphere or box has p1 = p2 = centre. `radius2` as in `Limbs`."""
 
     kind: Whole  # (n,) codes of `support.oracle.lines`
     p1: Array  # (n, 3)
@@ -30,7 +30,7 @@ class Shapes:
         return len(self.kind)
 
     def take(self, rows: Whole | NDArray[np.bool_]) -> "Shapes":
-        """Return the rows asked for."""
+        """Return the given rows."""
         return Shapes(*(getattr(self, name)[rows] for name in self.__dataclass_fields__))
 
     def limbs(self) -> cc.Limbs:
@@ -42,7 +42,7 @@ class Shapes:
         return cc.Limbs.concat(made)[np.argsort(np.concatenate(rows))]
 
     def solids(self) -> list[Solid]:
-        """Return the limbs for the oracle. Of the library only a box's axes are asked: they define the box."""
+        """Return the limbs for the oracle. Only a box's axes come from the library, because they define the box."""
         from support.oracle.shapes.table import SHAPE_ROWS
 
         axes = box_axes(self.orientation)
@@ -62,13 +62,13 @@ def solids_of(*columns: Array | Whole) -> list[Solid]:
 
 
 def box_axes(orientation: Array) -> Array:
-    """Return the float64 axes that the library gives to boxes of these orientations, (n, 3, 3), a writable copy."""
+    """Return the library's float64 axes of boxes with these orientations, (n, 3, 3), a writable copy."""
     n = len(orientation)
     return np.array(cc.Limbs.boxes(np.zeros((n, 3)), orientation, np.ones((n, 3))).box_axes)
 
 
 def shapes(kind: int, p1: Array, p2: Array | None = None, **columns: Array) -> Shapes:
-    """Return limbs of one kind, 0 for every column left out."""
+    """Return limbs of one kind; omitted columns are 0."""
     n = len(p1)
     blank = {"radius": np.zeros(n), "radius2": np.zeros(n), "half": np.zeros((n, 3))}
     blank["orientation"] = np.tile(UNTURNED, (n, 1))
@@ -77,9 +77,9 @@ def shapes(kind: int, p1: Array, p2: Array | None = None, **columns: Array) -> S
 
 @dataclass(frozen=True)
 class Shots:
-    """n questions: what does the closed segment start → end, or the ray, cross of limb i?
+    """n queries: row i casts the closed segment start → end, or a ray, against limb i.
 
-    Of rays `end` is the direction, and `limit` the max_distance.
+    For rays `end` is the direction, and `limit` the max_distance.
     """
 
     family: NDArray[np.str_]  # (n,) "shape: family"
@@ -98,12 +98,12 @@ class Shots:
         return ray(self.start[i], self.end[i], float(self.limit[i]))
 
     def take(self, rows: Whole | NDArray[np.bool_]) -> "Shots":
-        """Return the rows asked for."""
+        """Return the given rows."""
         limit = None if self.limit is None else self.limit[rows]
         return Shots(self.family[rows], self.shapes.take(rows), self.start[rows], self.end[rows], limit)
 
     def cast(self, inside: str = "hit") -> cc.RayHits:
-        """Return what the library answers, row by row."""
+        """Return the library's hits, row by row."""
         limbs = self.shapes.limbs()
         if self.limit is None:
             return limbs.cast_segments(self.start, self.end, inside=inside)
@@ -111,12 +111,12 @@ class Shots:
 
 
 def shots(limbs: Shapes, start: Array, end: Array, limit: Array | None = None) -> Shots:
-    """Return questions whose family is still unnamed."""
+    """Return queries with an empty family."""
     return Shots(np.full(len(start), "", dtype="U32"), limbs, start, end, limit)
 
 
 def named(rows: Shots, name: str) -> Shots:
-    """Return the questions with their family's name in every row."""
+    """Return the queries with this family in every row."""
     return replace(rows, family=np.full(len(rows), name, dtype="U32"))
 
 

@@ -18,7 +18,7 @@ BALL = shapes(SPHERE, np.zeros((1, 3)), radius=np.array([5.0]))
 
 
 def exact(rng: Generator, n: int) -> Exact:
-    """Whole points from x² + y² + z² = length²."""
+    """Integer points with x² + y² + z² = length²."""
     f, ball, length = whole_ball(rng, n)
     extreme = one_of(rng, *(multiple(length * f.radius, np.tile(row, (n, 1))) for row in np.eye(3, dtype=np.int64)))
     tangent = whole_across(rng, ball)

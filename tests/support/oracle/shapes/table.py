@@ -1,4 +1,4 @@
-"""The one table of shapes that all tests read from: a shape whose file is here is tested like the others."""
+"""The table of shapes for all tests: it collects every shape that has a file in this folder."""
 
 from importlib import import_module
 from pkgutil import iter_modules
@@ -10,10 +10,10 @@ _FILES = {module.name for module in iter_modules(shapes.__path__)} - {"common", 
 _ROWS = {name: import_module(f"{shapes.__name__}.{name}").ROW for name in sorted(_FILES)}
 
 NAMES = tuple(sorted(_ROWS, key=lambda name: _ROWS[name].kind))
-"""Names of the shapes, those of their files, by code."""
+"""Names of the shapes (their file names), by code."""
 
 SHAPE_ROWS: dict[int, ShapeRow] = {_ROWS[name].kind: _ROWS[name] for name in NAMES}
-"""By code."""
+"""Records by code."""
 
 MAKERS = {name: make for row in SHAPE_ROWS.values() for name, make in row.makers.items()}
-"""By name of a shape: from p1, p2, radius and a generator to one limb."""
+"""By name of a shape: a function from p1, p2, radius and a generator to one limb."""

@@ -28,14 +28,14 @@ def polynomials(s: Seen) -> dict[str, Poly]:
 
 
 def grown(length: Fraction, r: Fraction, r2: Fraction, by: Fraction) -> tuple[Fraction, Fraction, Fraction]:
-    """Return the solid between planes and a cone that are `by` farther out."""
+    """Return end shift and radii of the solid whose cap planes and cone are moved out by `by`."""
     slope = (r2 - r) / length
     wall = by * square_root(1 + slope * slope)
     return by, r + wall - slope * by, r2 + wall + slope * by
 
 
 def placed(rng: Generator, p: Posed) -> Placed:
-    """A cone, any taper, radii beside each other, equal radii, or nearly a cone; either way up."""
+    """A cone, any taper, adjacent float64 radii, equal radii, or nearly a cone; either end is the thin one."""
     n, radius = len(p.radius), p.radius
     beside = np.nextafter(radius, radius * rng.choice([0, 2], n))
     choices = [0 * radius, radius * rng.uniform(0, 3, n), beside, radius, radius * 10.0 ** rng.uniform(-9, 0, n)]
@@ -44,7 +44,7 @@ def placed(rng: Generator, p: Posed) -> Placed:
 
 
 def feature(p: Placed, rng: Generator) -> tuple[Array, Array]:
-    """Apex, rims, points of a generator on both nappes; along the generator, the axis, or level."""
+    """Points at the apex, rims and generators on both nappes; directions along the generator, axis, or level."""
     n, r, h = len(p.limbs), p.limbs.radius, p.height
     with np.errstate(divide="ignore", invalid="ignore"):
         apex = r / (r - p.limbs.radius2)
@@ -59,13 +59,13 @@ def feature(p: Placed, rng: Generator) -> tuple[Array, Array]:
 
 
 def radii(pick: Pick, radius: int) -> tuple[int, int]:
-    """Return a taper to any radius, or to none, either way up."""
+    """Return the radius and one of 0, 3, the same and twice it, in either order."""
     other = pick([0, radius, 2 * radius, 3])
     return pick([(radius, other), (other, radius)])
 
 
 def exact(rng: Generator, n: int) -> Exact:
-    """Radii j1 and j2 times the frame's: the side has a whole point every `h` of height, on both nappes."""
+    """Radii are j1 and j2 times the frame's: the side has an integer point every `h` of height, on both nappes."""
     f = frames(rng, n)
     j1, j2 = whole(rng, n, 0, 4), whole(rng, n, 0, 4)
     j2 = np.where(rng.random(n) < 0.4, 0, j2)

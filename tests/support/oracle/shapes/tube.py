@@ -30,7 +30,7 @@ def placed(rng: Generator, p: Posed) -> Placed:
 
 
 def interior(surface, p: Placed, rng: Generator) -> Array:
-    """Return points in the wall: inwards from its surface."""
+    """Return points in the wall, inwards from its surface."""
     point, normal = surface(p, rng)
     share = rng.random((len(point), 1))
     on_cap = normal[:, 2:] != 0
@@ -39,12 +39,12 @@ def interior(surface, p: Placed, rng: Generator) -> Array:
 
 
 def radii(pick: Pick, radius: int) -> tuple[int, int]:
-    """Return a wall twice its bore, or one more."""
+    """Return an outer radius of twice the bore's, or 1 larger, and the bore's."""
     return pick([radius + 1, 2 * radius]), radius
 
 
 def exact(rng: Generator, n: int) -> Exact:
-    """The bore has the frame's radius, the wall two or three times it, or any larger one."""
+    """The bore has the frame's radius; the wall has 2 or 3 times this radius, or another one up to twice."""
     f = frames(rng, n)
     times, odd = whole(rng, n, 2, 3), rng.random(n) < 0.3
     outer = np.where(odd, f.radius + rng.integers(1, f.radius + 1), times * f.radius)
