@@ -117,6 +117,7 @@ def nearest_float(value: float) -> float:
 
 
 FLOAT64, EVERY_LAYER, IGNORE_NONE = np.dtype(np.float64), np.full(1, ALL_LAYERS, np.uint32), np.full(1, -1, np.int64)
+SEQUENCES, NUMBERS, ONE = (list, tuple), (float, int), ((), (1,))
 NO_LIMIT, NO_RADIUS = np.full(1, np.inf), np.empty(0)
 """The defaults of most queries; read, never written."""
 
@@ -144,9 +145,6 @@ def as_vectors(values: ArrayLike, name: str) -> Float64Array:
     elif isinstance(values, list | tuple) and len(values) == 3 and all(type(x) is float for x in values):
         return np.array([values], np.float64)  # one vector of Python's floats: half the time
     return _vectors(values, name, None)
-
-
-SEQUENCES, NUMBERS, ONE = (list, tuple), (float, int), ((), (1,))
 
 
 def vectors(values: ArrayLike, name: str, rows: int | None = None) -> Float64Array:
@@ -197,9 +195,8 @@ def sizes_or_zero(array: Float64Array, name: str) -> Float64Array:
     """The same numbers, if each is zero or as large as a size must be."""
     row = first_bad_row((array < SMALLEST_SIZE) & (array != 0.0))
     if row is not None:
-        raise ValueError(
-            f"{name}: expected 0, or at least 2**-500 (about 3e-151), got {array[row].tolist()} in row {row}"
-        )
+        got = f"{shown(array[row])} in row {row}"
+        raise ValueError(f"{name}: expected 0, or at least 2**-500 (about 3e-151), got {got}")
     return array
 
 
@@ -231,8 +228,13 @@ def _within(array: NDArray[Any], name: str, low: int, high: int) -> Int64Array:
     """Integers (n,) as int64; ValueError, naming the first bad row, unless all are from low to high."""
     row = first_bad_row((array < low) | (array > high))
     if row is not None:
-        raise ValueError(f"{name}: expected {low} to {high}, got {shown(array[row])} in row {row}")
+        raise ValueError(f"{name}: expected {span(low, high)}, got {shown(array[row])} in row {row}")
     return array.astype(np.int64)
+
+
+def span(low: int, high: int) -> str:
+    """The integers from low to high, of which there may be none, as in a message."""
+    return f"{low} to {high}" if low <= high else "no number, as there are none to choose from"
 
 
 def is_integer(value: object) -> TypeGuard[SupportsIndex]:
@@ -263,7 +265,7 @@ def indices(values: ArrayLike, name: str, size: int) -> Int64Array:
 def index(value: object, name: str, size: int) -> int:
     """One index below `size`."""
     if not is_integer(value) or not 0 <= operator.index(value) < size:
-        raise ValueError(f"{name}: expected 0 to {size - 1}, got {shown(value)}")
+        raise ValueError(f"{name}: expected {span(0, size - 1)}, got {shown(value)}")
     return operator.index(value)
 
 
@@ -313,8 +315,6 @@ def flag(value: object, name: str) -> bool:
 
 def workers(threads: int | None) -> int | None:
     """Number of threads, None for the number of processors."""
-    if threads is None:
-        return None
-    if not is_integer(threads) or operator.index(threads) < 1:
+    if threads is not None and (not is_integer(threads) or operator.index(threads) < 1):
         raise ValueError(f"threads: expected an integer >= 1 or None, got {shown(threads)}")
-    return operator.index(threads)
+    return None if threads is None else operator.index(threads)

@@ -32,9 +32,8 @@ def element(items: Sequence[Any] | None, number: Any, whose: str) -> Any:
 def index(number: Any, size: int, whose: str) -> int:
     """An index from 0 to size - 1; a ValueError for others names its owner, `whose`."""
     if not validate.is_integer(number) or not 0 <= int(number) < size:
-        raise ValueError(
-            f"{whose}: expected an index below {size}, got {validate.shown(number)}; export the file again"
-        )
+        wanted = f"an index below {size}" if size else "no index, as there are none to choose from"
+        raise ValueError(f"{whose}: expected {wanted}, got {validate.shown(number)}; export the file again")
     return int(number)
 
 

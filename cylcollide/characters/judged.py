@@ -300,8 +300,8 @@ class Judged(HitFields):
         """The row of a ray; a negative one counts from the end."""
         if validate.is_integer(ray) and -len(self) <= int(ray) < len(self):
             return range(len(self))[ray]
-        n, got = len(self), validate.shown(ray)
-        raise IndexError(f"ray: expected {-n} to {n - 1}, got {got}; {n} rays were judged")
+        n = len(self)
+        raise IndexError(f"ray: expected {validate.span(-n, n - 1)}, got {validate.shown(ray)}; {n} rays were judged")
 
     def plot(self, ray: int, path: str | PathLike[str] | None = None, *, unit: str = "m") -> Figure:
         """A figure of one ray, along it and from above: limbs that count green, the gap of a miss red.

@@ -54,7 +54,8 @@ def past_doubt(world: HitWorld, ring: Ring, request: PastDoubtRequest) -> Doubts
     ((rays, _, protected), time_radius), radius = request, radii_of(request[0][0])
     past = Past(world, ring, request[0])
     times = past.times
-    least = np.where(times.tick == NO_TICK, DEPENDS, EXCLUDED).astype(np.int8)
+    is_loose = (radius > 0.0) | (time_radius > 0.0)
+    least = np.where((times.tick == NO_TICK) & is_loose, DEPENDS, EXCLUDED).astype(np.int8)
     doubted = (time_radius > 0.0) | (times.clamped & (radius > 0.0))
     if not doubted.any():
         return doubts_of(past.chords(), radius, least)._rewound(times, past.present)

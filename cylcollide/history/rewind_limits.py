@@ -127,7 +127,8 @@ def estimate_time(now: ArrayLike, round_trip: ArrayLike, buffer: ArrayLike) -> F
         How far the client draws behind its newest state (its interpolation delay), at least 0, (n,)
         or one for all.
     """
-    n = max(count(now, "now"), count(round_trip, "round_trip"), count(buffer, "buffer"))
+    counts = {count(now, "now"), count(round_trip, "round_trip"), count(buffer, "buffer")} - {1} or {1}
+    n = max(counts)  # one stands for all, also of none
     arrival, trip, delay = (
         one_or_each(values, name, n) for values, name in ((now, "now"), (round_trip, "round_trip"), (buffer, "buffer"))
     )

@@ -262,6 +262,14 @@ def test_certain_times_are_exact_beside_uncertain_ones():
     assert found.verdict.tolist() == [cc.Doubt.CERTAIN, cc.Doubt.DEPENDS, cc.Doubt.CERTAIN]
 
 
+def test_a_time_not_kept_can_be_a_certain_miss():
+    _, history, _ = two_balls()
+    history.record(0.0)
+    asked = [-3, 0, 0], [3, 0, 0], [0.0, 0.1, 0.0, 0.0], [1.5, 1.5, 1.5, 0.0]
+    found = history.doubt_segments(*asked, time_radius=[0.0, 0.0, 0.1, 0.0], on_old="miss")
+    assert found.verdict.tolist() == [cc.Doubt.EXCLUDED, cc.Doubt.DEPENDS, cc.Doubt.DEPENDS, cc.Doubt.CERTAIN]
+
+
 def test_times_not_kept_are_doubted_unless_both_radii_are_0():
     _, history, _ = two_balls()
     history.record(0.0)

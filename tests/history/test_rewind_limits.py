@@ -35,6 +35,9 @@ def test_claims(what: str):
 
 def test_estimates():
     assert estimate_time(10.0, [0.1, 0.3], 0.05).tolist() == [10.0 - 0.1 - 0.05, 10.0 - 0.3 - 0.05]
+    assert estimate_time([], 0.1, [0.05]).shape == estimate_time(10.0, [], 0.05).shape == (0,)
+    with pytest.raises(ValueError, match="round_trip: expected one number"):
+        estimate_time([1.0, 2.0], [], 0.05)
 
 
 @pytest.mark.parametrize(

@@ -31,6 +31,21 @@ def past() -> cc.PoseHistory:
     return history
 
 
+def test_where_there_are_none_the_message_says_so():
+    none, nothing = cc.Limbs.spheres(np.zeros((0, 3)), 1.0), np.zeros((0, 3))
+    judged = cc.HitWorld(none).judge_segments(nothing, nothing, cc.Policy.first_surface())
+    for choose in (
+        lambda: none.explain_segment([0, 0, 0], [1, 0, 0], limb=0),
+        lambda: none.moved([[0, 0, 0]], [[0, 0, 0]], limbs=[0]),
+        lambda: cc.HitWorld(none).set_endpoints([[0, 0, 0]], [[0, 0, 0]], limbs=0),
+        lambda: judged.explain(0),
+    ):
+        with pytest.raises(
+            (ValueError, IndexError), match="expected no number, as there are none to choose from, got 0"
+        ):
+            choose()
+
+
 @pytest.mark.parametrize("query", [*RAY_QUERIES, *SEGMENT_QUERIES])
 @pytest.mark.parametrize(
     ("keywords", "match"),

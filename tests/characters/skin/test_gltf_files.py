@@ -243,9 +243,7 @@ def test_meshopt_is_read(tmp_path):
     with pytest.raises(ValueError, match="bytes of EXT_meshopt_compression, got"):
         read(tmp_path, (content, packed[: len(packed) // 2]))
     content["bufferViews"][0]["extensions"]["EXT_meshopt_compression"]["count"] = 10**7
-    with pytest.raises(
-        ValueError, match=r"expected at most .* bytes of EXT_meshopt_compression, as the file has data for"
-    ):
+    with pytest.raises(ValueError, match=r"expected at most \d+ bytes of EXT_meshopt_compression, as the file has"):
         read(tmp_path, (content, packed))
 
 
