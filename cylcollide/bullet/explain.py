@@ -108,7 +108,7 @@ class RayExplanation:
         return "a solid without a body number" if is_unnumbered(answer) else self._name(answer[:2])
 
     def __str__(self) -> str:
-        lines = [f"{self.start} → {self.end}: " + ("the answers differ" if self.differs else "both agree")]
+        lines = [f"{self.start} -> {self.end}: " + ("the answers differ" if self.differs else "both agree")]
         for side, answer in (("mirror", self.ours), ("PyBullet", self.theirs)):
             at = f", fraction {answer[2]:.9g}" if answer != MISS else ""
             lines.append(f"  {side:<10} {self._said(answer)}{at}")

@@ -94,7 +94,7 @@ class Decision:
             group = self.steps[step.ruling].hit_group
             text += f" beyond what is counted before, as hit group {group}, that of step {step.ruling + 1}"
         if step.energy_out != step.energy_in or step.damage:
-            text += f"; energy {step.energy_in:g} → {step.energy_out:g}, damage {step.damage:g}"
+            text += f"; energy {step.energy_in:g} -> {step.energy_out:g}, damage {step.damage:g}"
         return text
 
 

@@ -25,7 +25,7 @@ def figure_of(
 ) -> "Figure":
     """The figure of one row of `Judged`; `state`: the limbs that it was judged with, `moment`: tick and alpha."""
     if moment[0] < 0:
-        raise ValueError(f"ray: expected one of a time that is kept, got ray {row}, of time {judged.time[row]:.9g}")
+        raise ValueError(f"ray: expected one of a time that is kept, got ray {row}, of time {judged.time[row]:.13g}")
     scene: Scene = state._scene(*moment)
     shot = shot_of(judged, row, scene)
     title = f"{shot.verdict(scene, unit)}\n{str(judged.explain(row)).splitlines()[0]}"

@@ -86,14 +86,14 @@ class MissExplanation(Record):
         of_group = "" if self.asked_group is None else f" of group {self._group(self.asked_group)}"
         if self.hit:
             verdict = f"hit after all: {self._name(self)} at {when}"
-            where = f"{_place(self.point)}, at fraction {self.fraction:.4g} of the segment"
+            where = f"{_place(self.point, self.gap)}, at fraction {self.fraction:.4g} of the segment"
         elif self.limb == NO_LIMB:
             verdict, where = f"miss: no limb{of_group} can be hit at {when}", self._exclusion_reasons
         else:
             limb = self._name(self)
             verdict = f"miss: {self.gap:.4g} beside {limb} at {when}"
-            begin_of_gap = f"{_place(self.segment_point)}, at fraction {self.fraction:.4g} of the segment"
-            where = f"from {begin_of_gap}, to {_place(self.point)}"
+            begin_of_gap = f"{_place(self.segment_point, self.gap)}, at fraction {self.fraction:.4g} of the segment"
+            where = f"from {begin_of_gap}, to {_place(self.point, self.gap)}"
         lines = [verdict, where, self._when_it_hits()]
         if self.asked_group is not None:
             first, limb = self.first, "nothing"
@@ -163,13 +163,15 @@ class MissExplanation(Record):
 
 
 def _number(time: float) -> str:
-    return f"{time:.9g}"
+    """A time in words, to the millisecond if it is in seconds since 1970."""
+    return f"{time:.13g}"
 
 
-def _place(point: Float64Array) -> str:
-    """A point in words, rounded to about 1e-4 of its largest coordinate."""
-    digits = 3 - frexp(float(np.abs(point).max()))[1] * 3 // 10
-    return f"({', '.join(f'{round(x, digits) + 0.0:.6g}' for x in point.tolist())})"
+def _place(point: Float64Array, gap: float) -> str:
+    """A point in words, rounded to about 1e-4 of its largest coordinate; to 1e-2 of a gap, if that is less."""
+    largest = float(np.abs(point).max())
+    digits = 3 - frexp(min(largest, 100.0 * gap) if gap > 0.0 else largest)[1] * 3 // 10
+    return f"({', '.join(f'{round(x, digits) + 0.0:.15g}' for x in point.tolist())})"
 
 
 def _draw_timeline(axes: Any, miss: MissExplanation, unit: str) -> None:

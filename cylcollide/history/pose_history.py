@@ -92,7 +92,7 @@ class PoseHistory(PastQueries):
     def __repr__(self) -> str:
         ticks = self._kept_ticks
         kept = f"ticks {ticks[0].number} to {ticks[-1].number}" if ticks else "no ticks yet"
-        times = f", times {ticks[0].time:g} to {ticks[-1].time:g}" if ticks else ""
+        times = f", times {ticks[0].time:.13g} to {ticks[-1].time:.13g}" if ticks else ""
         return f"PoseHistory({kept}{times}, {self._interpolate} interpolated)"
 
     @property
@@ -203,7 +203,7 @@ class PoseHistory(PastQueries):
         ring = self._kept()
         times = sample_times(ring, 1, (time, None, None, "error"), has_on_old=False)
         now, state = self._world.snapshot()._scene(), all_limbs(ring, int(times.tick[0]), float(times.alpha[0]))
-        scene, moment = Scene(state.limbs(), state._labels.static, now.groups), f"at time {time:.6g}"
+        scene, moment = Scene(state.limbs(), state._labels.static, now.groups), f"at time {time:.13g}"
         if shot is None:
             title = f"filled: limbs {moment}; dashed: now"
             return scene_figure("PoseHistory.plot", scene, focus, title, path, unit, now)

@@ -112,7 +112,7 @@ class Explanation(metaclass=Shown):
     def __str__(self) -> str:
         lines = [f"limb {self.limb}, {self.shape.name.lower()}: {'hit' if self.hit else 'miss'}, {self.reason}"]
         for entry, leave, first, last in self.passed:
-            lines.append(f"  {'inside':<10} {_span(entry, leave)}  {first.name} → {last.name}")
+            lines.append(f"  {'inside':<10} {_span(entry, leave)}  {first.name} -> {last.name}")
         lines += [f"  {bound.name:<10} {_span(bound.begins, bound.ends)}" for bound in self.bounds]
         word = "depth" if self.hit else "clearance"
         how = "exact arithmetic decided" if self.rechecked else "float64 bounds decided"
@@ -153,7 +153,7 @@ def remarks_on_end(end: Sequence[float]) -> list[str]:
 
 
 def _span(begins: float, ends: float) -> str:
-    return "never" if begins > ends else f"{begins:.6g} … {ends:.6g}"
+    return "never" if begins > ends else f"{begins:.6g} to {ends:.6g}"
 
 
 def explain_segment(table: LimbTable, start: ArrayLike, end: ArrayLike, limb: int | None) -> Explanation:

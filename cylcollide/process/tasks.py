@@ -1,12 +1,13 @@
 """Functions in separate threads, which no signal interrupts; locks that the child of a fork does not inherit."""
 
-import _thread
 import atexit
 import os
 import sys
 import threading
+from _thread import start_new_thread  # not as other libraries may replace it later
 from collections import deque
 from collections.abc import Callable
+from contextlib import suppress
 from threading import Lock
 from typing import TypeVar
 
@@ -35,9 +36,10 @@ class OwnLock:
 
 
 def _count_fork() -> None:
-    """In the child of a fork."""
+    """In the child of a fork, which has none of the running threads."""
     global _forks  # noqa: PLW0603  # a fact of the process
     _forks += 1
+    _running.clear()
 
 
 if hasattr(os, "register_at_fork"):
@@ -57,7 +59,7 @@ class Task:
         self._end.acquire()
         if _exiting:
             raise RuntimeError("Python is exiting: no thread can be started")
-        _thread.start_new_thread(self._run, ())
+        start_new_thread(self._run, ())
 
     def _run(self) -> None:
         try:
@@ -92,7 +94,8 @@ def while_python_runs(function: Callable[[], object], end: Lock) -> None:
         if not _exiting:  # else nothing waits for the end
             function()
     finally:
-        _running.remove(end)
+        with suppress(ValueError):  # a fork has cleared it
+            _running.remove(end)
 
 
 @atexit.register

@@ -1,7 +1,7 @@
 """Chunks of rows in parallel threads: the caller's and helper threads that persist between queries."""
 
-import _thread
 import os
+from _thread import start_new_thread
 from collections import deque
 from collections.abc import Callable
 from contextlib import suppress
@@ -95,7 +95,7 @@ class Helpers:
         """Call each function in a helper, as soon as one is free; call fewer if threads cannot be started."""
         with suppress(RuntimeError):  # the system has no more, or Python is exiting
             while self._count < len(functions):
-                _thread.start_new_thread(self._serve, ())
+                start_new_thread(self._serve, ())
                 self._count += 1
         for function in functions[: self._count]:
             self._functions.put(function)

@@ -131,7 +131,7 @@ def as_text(summary: str, rows: list[list[str]], total: int) -> str:
         return summary
     widths = [max(map(len, column)) for column in zip(*rows, strict=True)]
     lines = ["  " + "  ".join(map(str.rjust, row, widths)) for row in rows]
-    return "\n".join([summary, *lines, *(["  …"] if total >= len(rows) else [])])
+    return "\n".join([summary, *lines, *(["  ..."] if total >= len(rows) else [])])
 
 
 def as_html(summary: str, rows: list[list[str]], total: int) -> str:

@@ -7,6 +7,7 @@ results bit for bit.
 import os
 import platform
 import warnings
+from contextlib import suppress
 from importlib import import_module
 from importlib.machinery import EXTENSION_SUFFIXES
 from importlib.util import find_spec
@@ -50,7 +51,9 @@ def _name(level: str) -> str:
 
 def installed() -> list[str]:
     """The levels that are installed, best first."""
-    return [level for level in known() if find_spec(_name(level)) is not None]
+    with suppress(ModuleNotFoundError):  # a program frozen without `machine_code`
+        return [level for level in known() if find_spec(_name(level)) is not None]
+    return []
 
 
 def module_of(level: str) -> ModuleType:
@@ -99,7 +102,8 @@ def choose(requested: str | None) -> LevelChoice:
         return _plain("no machine code is installed", REMEDY)
     module = module_of(level)
     digest, *names = module.sources.split() or [""]  # in a wheel there are none
-    if names and digest_of_files(names) != digest:
+    is_checkout = any((ROOT / name).is_file() for name in names)
+    if is_checkout and digest_of_files(names) != digest:
         return _plain("sources have changed since machine code was built", "build it again by `pip install -e .`")
     best = "the best one that is installed and that this processor has"
     return LevelChoice(level, "CYLCOLLIDE_LEVEL asks for it" if requested else best, module)

@@ -163,7 +163,7 @@ def _told(shot: LoggedShot, ticks: Int64Array, judged: Judged, asked: Any, call:
         then, at = frame_of_state(asked.world.snapshot()), " at a time that was not kept; the present state is shown"
     else:
         then, now = frame_at(asked, float(judged.time[0])), frame_of_state(asked.world.snapshot())
-        at = f" at time {float(judged.time[0]):.9g}"
+        at = f" at time {float(judged.time[0]):.13g}"
     missed = why.why if isinstance(why.why, MissExplanation) else None
     marks = marks_of_shot(judged, *ends_of(judged, 0, then.limbs), usual_size(then), missed)
     note = "" if shot.note is None else f", {dict(shot.note)}"

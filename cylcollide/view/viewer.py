@@ -190,7 +190,7 @@ class Viewer:
         try:
             if frame is not None:
                 self._slider.value = frame
-                self._time.content = f"time {self._subject.times[frame]:.9g}"
+                self._time.content = f"time {self._subject.times[frame]:.13g}"
             if shot is not None:
                 self._page.value = shot // LISTED
                 self._listed.options = self._lines()

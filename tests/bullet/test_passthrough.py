@@ -240,7 +240,48 @@ def test_capsules_are_not_made_from_noise_in_memory(tmp_path):
     assert "True Mirror(client 0: 0 limbs, 0 planes, 1 wrapped)" in run_python("-c", NOISE, path).stdout
 
 
-def test_without_fork_a_visible_capsule_is_left_to_bullet(c, tmp_path, monkeypatch):
+SETUPS = """
+import io, os, signal, sys
+import pybullet as p
+from cylcollide.bullet import Mirror
+
+client, reads, writes = p.connect(p.DIRECT), *os.pipe()
+p.loadMJCF(sys.argv[1])
+os.close(reads)
+
+def limited():
+    raise BlockingIOError("too many processes")
+
+def answer(name):
+    sys.__stdout__.write(f"{name}: {Mirror(client, mesh='wrap')}" + chr(10))
+
+signal.signal(signal.SIGSEGV, lambda *_: None)
+answer("a handler of all signals")
+signal.signal(signal.SIGCHLD, signal.SIG_IGN)
+answer("ignored children")
+sys.stdout = os.fdopen(writes, "w")
+sys.stdout.write("not yet written")
+answer("an output without a reader")
+sys.stdout = object()
+answer("an output that cannot be flushed")
+os.fork = limited
+answer("no more processes")
+sys.stdout = sys.__stdout__
+sys.stdout.flush()
+os._exit(0)
+"""
+
+
+@pytest.mark.skipif(not hasattr(sys.modules["os"], "fork"), reason="a child process makes the call first")
+def test_any_program_may_have_such_capsules(tmp_path):
+    path = tmp_path / "capsule.xml"
+    path.write_text(MJCF.format(CAPSULE))
+    lines = run_python("-c", SETUPS, path, timeout=60).stdout.splitlines()
+    assert len(lines) == 5
+    assert all(line.endswith(": Mirror(client 0: 0 limbs, 0 planes, 1 wrapped)") for line in lines), lines
+
+
+def test_where_no_child_can_ask_a_visible_capsule_is_left_to_bullet(c, tmp_path, monkeypatch):
     path = tmp_path / "capsule.xml"
     path.write_text(MJCF.format(CAPSULE))
     p.loadMJCF(str(path), physicsClientId=c)

@@ -209,7 +209,7 @@ def test_without_a_thread_the_update_rebuilds(crowd: cc.Limbs, monkeypatch: pyte
         raise RuntimeError("can't start new thread")
 
     world = cc.HitWorld(crowd)
-    monkeypatch.setattr(tasks._thread, "start_new_thread", start)
+    monkeypatch.setattr(tasks, "start_new_thread", start)
     limbs = leap(world, 1)
     assert same_tree(world, limbs)
     world.finish_rebuild()

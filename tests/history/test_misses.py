@@ -114,6 +114,20 @@ def test_a_rod_that_walks_past():
         assert not getattr(why, name).flags.writeable
 
 
+@pytest.mark.parametrize(("moved", "epoch"), [(0.0, 0.0), (2e4, 1.7e9)])
+def test_text_resolves_gap_and_times_anywhere(moved: float, epoch: float):
+    """Coordinates in centimetres or on a map, and times since 1970: rounding them to a few digits hides the gap."""
+    world = cc.HitWorld(cc.Limbs.capsules([moved, 0.0, 1.0], [moved, 0.0, 1.5], 0.1))
+    history = cc.PoseHistory(world, 4)
+    for k in range(3):
+        history.record(epoch + k / 64)
+    why = history.explain_miss([moved + 0.125, -3, 1.25], [moved + 0.125, 3, 1.25], epoch + 1 / 64)
+    assert f"at time {epoch + 1 / 64:.13g} " in str(why)
+    assert f"({moved + 0.125:.3f}, 0, 1.25)" in str(why)
+    assert f"({moved + 0.1:.15g}, 0, 1.25)" in str(why)
+    assert f"{history.times[-1]:.13g}" in repr(history)
+
+
 def test_a_shot_that_hits():
     _, history, _ = walker()
     why = history.explain_miss([0.5, -3, 0], [0.5, 1, 0], 4.0)

@@ -119,9 +119,14 @@ def copy(tmp_path: Path) -> Path:
     return tmp_path / "copy"
 
 
-def test_a_package_without_machine_code_works(copy: Path):
-    for path in (copy / PACKAGE.name / "machine_code").glob("x86*"):
-        path.unlink()
+@pytest.mark.parametrize("is_frozen", [False, True])
+def test_a_package_without_machine_code_works(copy: Path, is_frozen: bool):
+    """Freezing tools leave out the folder: no import statement names it."""
+    if is_frozen:
+        shutil.rmtree(copy / PACKAGE.name / "machine_code")
+    else:
+        for path in (copy / PACKAGE.name / "machine_code").glob("x86*"):
+            path.unlink()
     (level, fraction, _), warned = ask(copy, cwd=copy)
     assert (level, fraction) == ("plain", [0.375])
     assert len(warned) == 1

@@ -1,6 +1,7 @@
 """Shares of a query among threads: least size, errors, interrupts, exit of Python, and nested queries."""
 
 import _thread
+import os
 import signal
 import sys
 import threading
@@ -137,10 +138,19 @@ def test_without_helpers_the_caller_does_all_work(monkeypatch: pytest.MonkeyPatc
     def refused(*_: object) -> None:
         raise RuntimeError("can't start new thread")
 
-    monkeypatch.setattr(_thread, "start_new_thread", refused)
+    monkeypatch.setattr(threads, "start_new_thread", refused)
     monkeypatch.setattr(threads, "helpers", threads.Helpers())
     n = 5 * RAYS_PER_THREAD
     assert sum(in_chunks(n, 7, lambda begin, end: end - begin)) == n
+
+
+def test_threads_are_native_whatever_replaces_them_later(monkeypatch: pytest.MonkeyPatch):
+    """A greenlet in place of a helper or a task would block its own thread by a native lock."""
+    monkeypatch.delattr(_thread, "start_new_thread")
+    monkeypatch.setattr(threads, "helpers", threads.Helpers())
+    in_chunks(5 * RAYS_PER_THREAD, 3, lambda begin, end: end - begin)
+    assert threads.helpers._count == 2
+    Task(lambda: None).wait()
 
 
 def test_a_helper_that_keeps_its_work_keeps_no_array_of_the_caller(monkeypatch: pytest.MonkeyPatch):
@@ -235,6 +245,29 @@ except KeyboardInterrupt:
 def test_python_does_not_exit_in_the_middle_of_a_task(way: str):
     """Even if the wait for the task was interrupted."""
     assert printed_by("-c", EXITS_MEANWHILE, way).split() == ["interrupted", "ended"]
+
+
+FORK_MEANWHILE = """
+import os, time
+from cylcollide.process.tasks import Task
+
+task = Task(lambda: time.sleep(1.0))
+child = os.fork()
+if child:
+    task.wait()
+    deadline = time.monotonic() + 10.0
+    while os.waitpid(child, os.WNOHANG) == (0, 0):
+        if time.monotonic() > deadline:
+            os.kill(child, 9)
+            print("killed")
+        time.sleep(0.01)
+"""
+
+
+@pytest.mark.skipif(not hasattr(os, "fork"), reason="no fork")
+def test_the_child_of_a_fork_during_a_task_ends():
+    """Its exit must not wait for a thread that exists in the parent alone."""
+    assert printed_by("-W", "ignore", "-c", FORK_MEANWHILE) == ""
 
 
 def test_a_task_that_fails_has_ended(monkeypatch: pytest.MonkeyPatch):
