@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterable
-from typing import Any, get_args
+from typing import Any, NoReturn, get_args
 
 import numpy as np
 from numpy.typing import ArrayLike
@@ -121,6 +121,9 @@ class Mirror(MirrorPoints):
         counts = f"{len(self.limbs)} limbs, {len(self._sheets)} planes, {len(self._scene.shapes.wrapped)} wrapped"
         grown = f", tolerance {self.tolerance:g}" if self.tolerance else ""
         return f"Mirror(client {self._client.number}: {counts}{grown})"
+
+    def __reduce__(self) -> NoReturn:
+        raise TypeError("a Mirror belongs to its PyBullet client, and has no copies; make another one: Mirror(client)")
 
     def sync(self, filters: bool = False) -> None:
         """Update the mirror: all poses, and bodies that were added, removed or changed.

@@ -1,6 +1,8 @@
 """PyBullet's arguments and tuples: what `Mirror` takes, returns and refuses, and how it follows its client."""
 
+import copy
 import inspect
+import pickle
 
 import numpy as np
 import pybullet as p
@@ -273,6 +275,12 @@ def test_a_shape_of_negative_length_is_refused(c, tmp_path, kind):
     p.loadURDF(str(path), flags=p.URDF_USE_IMPLICIT_CYLINDER, physicsClientId=c)
     with pytest.raises(ValueError, match="body 0, link -1: expected a shape of positive size"):
         Mirror(c)
+
+
+@pytest.mark.parametrize("copied", [copy.copy, copy.deepcopy, pickle.dumps])
+def test_a_mirror_has_no_copies(c, copied):
+    with pytest.raises(TypeError, match="make another one"):
+        copied(Mirror(c))
 
 
 def test_a_shape_without_size_is_refused(c):
