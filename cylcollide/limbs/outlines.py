@@ -36,7 +36,7 @@ def up_axis(limbs: Limbs, chosen: BoolArray) -> int:
 
 
 def surfaces(limbs: Limbs, rows: ArrayLike, around: int = AROUND) -> Iterator[Float64Array]:
-    """For each of these limbs, points (n, 3) on its surface, `around` of them per ring; their hull is nearly the limb."""
+    """For each of these limbs, points (n, 3) on its surface, `around` per ring; their hull is nearly the limb."""
     every = np.asarray(rows, np.int64)
     for first in range(0, len(every), BLOCK):
         block = every[first : first + BLOCK]
