@@ -7,7 +7,7 @@ Rays go at faces and edges of all shapes, beside or short of them by 10⁻¹ to 
 
 The oracle (`tests/support/oracle/compiled`) computes with 106 bits and a bound on its own error, in formulas that the
 library does not use; open cases are decided in rational arithmetic (`tests/support/oracle/any_shape.py`). Queries are
-in `tests/support/soak/questions.py`, comparisons in `tests/support/soak/judge.py`.
+in `tests/support/soak/batches.py`, comparisons in `tests/support/soak/judge.py`.
 
 Ctrl-C keeps finished chunks; the same command resumes. A wrong answer is saved as a file in the folder `cases`, which
 `--replay FILE` repeats; any wrong answer makes the status 1. Seed and number determine a chunk of work: `--chunk K`

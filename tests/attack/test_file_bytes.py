@@ -10,7 +10,7 @@ from pathlib import Path
 
 import pytest
 from support.check_cylinders import sized
-from support.package import printed_by
+from support.package import output_of
 
 pytestmark = pytest.mark.attack
 
@@ -19,7 +19,7 @@ import json, sys, warnings, zipfile
 sys.path.insert(0, {tests!r})
 import numpy as np
 import cylcollide as cc
-from support.mixed_questions import mixed_limbs, segments
+from support.mixed_queries import mixed_limbs, segments
 
 warnings.simplefilter("error")
 seed, count, file = int(sys.argv[1]), int(sys.argv[2]), sys.argv[3]
@@ -84,6 +84,6 @@ print(json.dumps(seen))
 )
 def test_bytes_behind_the_checksums(seed: int, count: int, tmp_path: Path):
     script = READER.format(tests=str(Path(__file__).parents[1]))
-    seen = json.loads(printed_by("-X", "faulthandler", "-c", script, seed, count, tmp_path / "limbs.npz"))
+    seen = json.loads(output_of("-X", "faulthandler", "-c", script, seed, count, tmp_path / "limbs.npz"))
     print(f"seed {seed}: {seen}")
     assert min(seen["refused"], seen["other limbs"]) > count // 40, seen

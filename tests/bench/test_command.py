@@ -4,7 +4,7 @@ import csv
 import os
 
 import pytest
-from support.package import printed_by, run_command
+from support.package import output_of, run_command
 
 from cylcollide.runtime import levels
 
@@ -82,7 +82,7 @@ def test_bench_needs_none_of_the_other_commands_packages(tmp_path):
     done = bench("bench", *options, hidden=hidden)
     assert done.returncode == 0, done.stderr
     assert "without mujoco: mujoco is needed here" in done.stdout
-    printed_by(
+    output_of(
         "-c", "import sys; sys.modules['pydantic'] = None; import cylcollide.bench.command"
     )  # older Typers need none
 

@@ -5,7 +5,7 @@ from importlib.metadata import EntryPoint
 
 import numpy as np
 import pytest
-from support.bench_engines import SMALL, FewOnly, Forgetful, plant, silent
+from support.bench_engines import SMALL, DroppingEngine, SmallOnly, plant, silent
 
 import cylcollide as cc
 from cylcollide.bench import runner
@@ -83,7 +83,7 @@ def test_engines_left_out_have_a_note():
 
 
 def test_our_own_errors_are_counted(monkeypatch):
-    monkeypatch.setattr(runner, "create", lambda name: Forgetful() if name == "cylcollide" else OwnEngine())
+    monkeypatch.setattr(runner, "create", lambda name: DroppingEngine() if name == "cylcollide" else OwnEngine())
     rows = runner.run(SMALL, ["cylcollide", "true"], 2000, 1, silent)
     world = cc.HitWorld(SMALL.limbs())
     hit = world.cast_segments(*SMALL.segments(world, 2000)).hit
@@ -93,8 +93,8 @@ def test_our_own_errors_are_counted(monkeypatch):
 def test_an_entry_point_takes_part(monkeypatch):
     class Point(EntryPoint):
         def load(self):
-            return FewOnly
+            return SmallOnly
 
-    monkeypatch.setattr(registry, "entry_points", lambda group: [Point("few", "theirs:FewOnly", group)])
+    monkeypatch.setattr(registry, "entry_points", lambda group: [Point("few", "theirs:SmallOnly", group)])
     rows = runner.run(WORKLOADS["W2"], ["cylcollide", "few"], 300, 1, silent)
     assert (rows[-1].engine, rows[-1].rays) == ("Few", 300)

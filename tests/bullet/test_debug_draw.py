@@ -62,7 +62,7 @@ OF_A_ROD = 28
 THEN, NOW = (0.85, 0.3, 0.1), (0.6, 0.65, 0.7)
 
 
-def a_rod_that_moves() -> cc.PoseHistory:
+def moving_rod_history() -> cc.PoseHistory:
     """Return the history of a rod that moves by 1 along y each tick."""
     world, _, ids = one_limb_world()
     history = cc.PoseHistory(world)
@@ -88,12 +88,12 @@ def window(monkeypatch) -> tuple[dict, list]:
 
 
 def test_a_client_without_a_window_shows_none(c):
-    assert draw_rewound(c, a_rod_that_moves(), 1.5) == [-1] * 2 * OF_A_ROD
+    assert draw_rewound(c, moving_rod_history(), 1.5) == [-1] * 2 * OF_A_ROD
 
 
 def test_then_and_now_in_their_colours(c, window):
     lines, removed = window
-    items = draw_rewound(c, a_rod_that_moves(), 1.5)
+    items = draw_rewound(c, moving_rod_history(), 1.5)
     assert items == list(range(2 * OF_A_ROD))
     for color, y in ((THEN, 1.5), (NOW, 3.0)):
         points = np.array([line[:2] for line in lines.values() if line[2] == color])
@@ -105,7 +105,7 @@ def test_then_and_now_in_their_colours(c, window):
 
 def test_a_drawing_is_replaced(c, window):
     lines, removed = window
-    history = a_rod_that_moves()
+    history = moving_rod_history()
     items = draw_rewound(c, history, 0.0)
     again = draw_rewound(c, history, 2.0, live_color=None, replaces=items)
     assert again == items[:OF_A_ROD]
@@ -118,7 +118,7 @@ def test_a_drawing_is_replaced(c, window):
 
 def test_nothing_is_drawn_of_a_time_that_is_not_kept(window):
     with scenes.client() as c, pytest.raises(ValueError, match=r"time: expected 0.0 to 3.0, which is kept, got 9.0"):
-        draw_rewound(c, a_rod_that_moves(), 9.0)
+        draw_rewound(c, moving_rod_history(), 9.0)
     with pytest.raises(ValueError, match="client: expected a connected PyBullet client"):
-        draw_rewound(99, a_rod_that_moves(), 1.0)
+        draw_rewound(99, moving_rod_history(), 1.0)
     assert window == ({}, [])

@@ -59,11 +59,11 @@ def test_a_link_that_grows_unseen_with_the_base_of_another_body(c, kind, asked):
     linked = scenes.linked(c, 1.0, scenes.shape(c, 0), [shape], basePosition=[0, 19, 0])
     body = p.createMultiBody(1.0, shape, baseOrientation=[0.6, 0, 0, 0.8], physicsClientId=c)
     ask, was_near = near_and_fresh(c, asked, ([0.8, -6, 0.1], [0.8, 6, 0.1]))
-    ask_beside, was_near_beside = near_and_fresh(c, asked, ([1.8, 13, 0.1], [1.8, 25, 0.1]))
-    assert (ask(), was_near(), ask_beside(), was_near_beside()) == (-1, True, -1, True)
+    query_beside, was_near_beside = near_and_fresh(c, asked, ([1.8, 13, 0.1], [1.8, 25, 0.1]))
+    assert (ask(), was_near(), query_beside(), was_near_beside()) == (-1, True, -1, True)
     for size, hits in ((9, (body, linked)), (1, (-1, -1)), (9, (body, linked))):
         p.unsupportedChangeScaling(body, [size] * 3, physicsClientId=c)
-        assert (ask(), ask_beside()) == hits
+        assert (ask(), query_beside()) == hits
 
 
 def test_a_body_that_takes_a_number_unseen(c, asked):

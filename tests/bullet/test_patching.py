@@ -234,7 +234,7 @@ def test_all_calls_that_may_change_filters_are_noted():
         assert {name for name, effect in EFFECTS.items() if effect == Effect.FILTERS} <= set(replaced())
 
 
-REPLACED_BEFORE_A_MIRROR_IS_MADE = """
+REPLACED_BEFORE_MIRROR = """
 {imports}
 pybullet.connect(pybullet.DIRECT)
 pybullet.createMultiBody(0, pybullet.createCollisionShape(pybullet.GEOM_SPHERE, radius=0.5))
@@ -254,8 +254,6 @@ print(pybullet.rayTestBatch([[-3.0, 0.0, 0.5004]], [[3.0, 0.0, 0.4999]])[0][0])
 @pytest.mark.parametrize("first", ["import pybullet", "from cylcollide.bullet import Mirror"])
 def test_a_function_that_was_replaced_after_the_import_is_not_called(first):
     """Even if no mirror was made before: PyBullet's own functions are bound when `cylcollide.bullet` is imported."""
-    program = REPLACED_BEFORE_A_MIRROR_IS_MADE.format(
-        imports=f"{first}\nimport pybullet\nfrom cylcollide.bullet import Mirror"
-    )
+    program = REPLACED_BEFORE_MIRROR.format(imports=f"{first}\nimport pybullet\nfrom cylcollide.bullet import Mirror")
     done = run_python("-c", program, timeout=100)
     assert done.stdout == "0\n", done.stderr[-300:]

@@ -17,7 +17,7 @@ def humanoid(c):
     return p.loadURDF("humanoid/humanoid.urdf", flags=p.URDF_USE_IMPLICIT_CYLINDER, physicsClientId=c)
 
 
-def assert_as_made_on_the_spot(mirror, c):
+def assert_equals_new_mirror(mirror, c):
     """All numbers of the limbs are those of a new mirror, bit by bit."""
     mirror.sync()
     for ours, theirs in zip(mirror.limbs._table, Mirror(c).limbs._table, strict=True):
@@ -66,7 +66,7 @@ def test_a_body_that_reuses_number_and_user_data_of_another(c):
     p.removeBody(person, physicsClientId=c)
     assert p.loadURDF(urdf, globalScaling=0.3, flags=flags, physicsClientId=c) == person
     assert p.addUserData(person, "note", "of the program", physicsClientId=c) == token
-    assert_as_made_on_the_spot(mirror, c)
+    assert_equals_new_mirror(mirror, c)
 
 
 @pytest.mark.parametrize(
@@ -84,7 +84,7 @@ def test_margins_and_scales_act_on_the_base_alone(c, code, sizes):
     calls += [partial(p.unsupportedChangeScaling, body, [1 + 0.1 * k] * 3) for k in range(3)]
     for call in calls:
         call(physicsClientId=c)
-        assert_as_made_on_the_spot(mirror, c)
+        assert_equals_new_mirror(mirror, c)
         for link, of_link in enumerate(seen, start=-1):
             of_link.add(p.getCollisionShapeData(body, link, physicsClientId=c)[0][3])
     assert len(seen[0]) > 3
@@ -101,7 +101,7 @@ def test_shapes_scaled_by_a_body_between_two_syncs(c, kind):
     passing = p.createMultiBody(1.0, shape, physicsClientId=c)
     p.unsupportedChangeScaling(passing, [2, 2, 2], physicsClientId=c)
     p.removeBody(passing, physicsClientId=c)
-    assert_as_made_on_the_spot(mirror, c)
+    assert_equals_new_mirror(mirror, c)
     larger = mirror.limbs.radius + mirror.limbs.half_extents.sum(1) > before.radius + before.half_extents.sum(1)
     assert np.flatnonzero(larger).tolist() == [1, 3]
 
@@ -111,5 +111,5 @@ def test_a_scaled_base_of_a_file(c):
     person, mirror = humanoid(c), Mirror(c, follow=False)
     for body in (ball, box, person):
         p.unsupportedChangeScaling(body, [2, 2, 2], physicsClientId=c)
-        assert_as_made_on_the_spot(mirror, c)
+        assert_equals_new_mirror(mirror, c)
     assert mirror.limbs.radius[0] == pytest.approx(0.06)

@@ -145,7 +145,7 @@ def test_ray_tests_of_a_thread_include_its_own_moves(clients, n: int, interval: 
     for k in range(200):
         ball(clients[0], 50.0 + k)
 
-    def move_and_ask(body: int, x: float) -> None:
+    def move_and_query(body: int, x: float) -> None:
         rays = [[x, -3.0, 0.0]] * n, [[x, 3.0, 0.0]] * n
         for k in range(100):
             for z, seen in ((9.0, -1), (0.0, body)):
@@ -156,6 +156,6 @@ def test_ray_tests_of_a_thread_include_its_own_moves(clients, n: int, interval: 
     sys.setswitchinterval(interval)
     try:
         with patched(), ThreadPoolExecutor(3) as threads:
-            assert list(threads.map(move_and_ask, bodies, [4.0, 8.0, 12.0])) == [None] * 3
+            assert list(threads.map(move_and_query, bodies, [4.0, 8.0, 12.0])) == [None] * 3
     finally:
         sys.setswitchinterval(usual)

@@ -161,7 +161,7 @@ def meets(
     return True
 
 
-def nearly_met(start: Float64Array, end: Float64Array, boxes: Places) -> list[int]:
+def candidates_of(start: Float64Array, end: Float64Array, boxes: Places) -> list[int]:
     """Return the boxes that the segment may hit, by a conservative float64 test that rejects distant boxes."""
     room = boxes.size * 1e-3
     step = end - start
@@ -177,7 +177,7 @@ def seen_from(tree: Tree, start: Float64Array, end: Float64Array, radius: float 
     return local_ray(tree.frame, ray.origin, ray.direction, ray.extent, ray.limit, radius)
 
 
-def met_alone(tree: Tree, ray: LocalRay) -> set[int]:
+def visited_alone(tree: Tree, ray: LocalRay) -> set[int]:
     """Return the items that one ray visits."""
     found: set[int] = set()
 
@@ -192,7 +192,7 @@ def note(found: list[set[int]], item: int, ray: int):
     found[ray].add(int(item))
 
 
-def met_together(tree: Tree, rays: list[LocalRay], mixed: bool, thick: bool = False) -> list[set[int]]:
+def visited_together(tree: Tree, rays: list[LocalRay], mixed: bool, thick: bool = False) -> list[set[int]]:
     """Return the items that each ray visits in streams, one per octant or one `mixed`; `thick`: boxes grow."""
     found: list[set[int]] = [set() for _ in rays]
     stream = make_stream(tree, len(rays))
@@ -220,11 +220,11 @@ def test_culling_is_safe_and_tight(world: str):
         segments = [(start, end) for start, end in drawn if not 0.0 < np.abs(end - start).max() < SMALLEST_SAFE]
         rays = [seen_from(tree, *segment) for segment in segments]
         assert not any(ray.untrusted for ray in rays)
-        together = met_together(tree, rays, False)
-        assert met_together(tree, rays, True) == together
+        together = visited_together(tree, rays, False)
+        assert visited_together(tree, rays, True) == together
         room = 2.0 * BOX_PAD / tree.frame.scale
         for (start, end), ray, met_in_stream in zip(segments, rays, together, strict=True):
-            met, near = met_alone(tree, ray), nearly_met(start, end, boxes)
+            met, near = visited_alone(tree, ray), candidates_of(start, end, boxes)
             assert met == met_in_stream
             truly = {k for k in near if meets(start, end, boxes.low[k], boxes.high[k])}
             assert truly <= met, (start, end, boxes.low[min(truly - met)], boxes.high[min(truly - met)])
@@ -252,10 +252,10 @@ def test_culling_of_thick_rays_is_safe_and_tight(world: str, share: float):
         ]
         thick = [ray for ray in thick if not 0.0 < np.abs(ray[1] - ray[0]).max() < SMALLEST_SAFE]
         rays = [seen_from(tree, *ray) for ray in thick]
-        together = met_together(tree, rays, False, True)
-        assert met_together(tree, rays, True, True) == together
+        together = visited_together(tree, rays, False, True)
+        assert visited_together(tree, rays, True, True) == together
         for (start, end, radius), ray, met_in_stream in zip(thick, rays, together, strict=True):
-            met, room = met_alone(tree, ray), 2.0 * BOX_PAD * (1.0 / tree.frame.scale + 2.0 * radius)
+            met, room = visited_alone(tree, ray), 2.0 * BOX_PAD * (1.0 / tree.frame.scale + 2.0 * radius)
             assert met == met_in_stream
             truly = {k for k in range(BOXES) if meets(start, end, boxes.low[k], boxes.high[k], 0.0, radius)}
             assert truly <= met, (start, end, boxes.low[min(truly - met)], boxes.high[min(truly - met)])
@@ -272,8 +272,8 @@ def test_ordinary_rays_visit_few_boxes_they_miss():
     truly = met = 0
     for _ in range(sized(600)):
         start, end = across(rng, boxes)
-        truly += sum(meets(start, end, boxes.low[k], boxes.high[k]) for k in nearly_met(start, end, boxes))
-        met += len(met_alone(tree, seen_from(tree, start, end)))
+        truly += sum(meets(start, end, boxes.low[k], boxes.high[k]) for k in candidates_of(start, end, boxes))
+        met += len(visited_alone(tree, seen_from(tree, start, end)))
     assert truly <= met <= truly + max(2, truly // 100)
 
 

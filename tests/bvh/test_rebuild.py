@@ -13,7 +13,7 @@ import pytest
 from support.cases.everyday_shape_worlds import shots_at
 from support.cases.everyday_worlds import leap, make_crowd
 from support.check_cylinders import same_bits, sized
-from support.package import printed_by
+from support.package import output_of
 
 import cylcollide as cc
 from cylcollide.bvh.refit import tree_cost
@@ -283,5 +283,5 @@ def test_a_program_exits_meanwhile(forever: bool):
     """Python only waits until compiled code returns, even if a daemon thread continues to move limbs."""
     code = LEAP_AND_END.format(tests=str(Path(__file__).parents[1]), forever=forever)
     begun = time.monotonic()
-    printed_by("-c", code, timeout=300)
+    output_of("-c", code, timeout=300)
     assert time.monotonic() - begun < 250

@@ -10,7 +10,7 @@ from support.cases.everyday_shape_worlds import mixed, shots_at
 from support.check_cylinders import same_bits, sized
 from support.force_loop import MIXED, forced
 from support.labelled import carried
-from support.mixed_questions import grid_limbs, whole_segments
+from support.mixed_queries import grid_limbs, whole_segments
 
 import cylcollide as cc
 from cylcollide import Reason

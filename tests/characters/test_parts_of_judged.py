@@ -7,7 +7,7 @@ import pytest
 from support.cases.everyday_shape_worlds import mixed, shots_at
 from support.check_cylinders import same_bits
 from support.labelled import carried
-from support.one_limb import two_people
+from support.one_limb import two_humanoids
 
 import cylcollide as cc
 from cylcollide.characters.judged import Impacts
@@ -58,7 +58,7 @@ def test_impacts_have_chords(tmp_path: Path):
 
 
 def test_chords_of_impacts_keep_times_and_shape():
-    history, _ = two_people()
+    history, _ = two_humanoids()
     starts, ends = np.tile([[[-3.0, 0, 1]], [[-3.0, 0, 1.2]]], (1, 4, 1)), np.array([9.0, 0, 1])
     past = history.judge_segments(starts, ends, POLICIES["penetration"], 0.55)
     chords = past.impacts.chords

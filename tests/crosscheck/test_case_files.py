@@ -147,7 +147,7 @@ def rays():
     }  # fmt: skip
 
 
-def said_of(file):
+def refusal_prefix(file):
     """The beginning of the one line that refuses a file; "" if the file is read."""
     try:
         read_chosen(file, None, None)
@@ -173,7 +173,7 @@ def test_any_array_in_the_rays_is_answered_or_refused_in_one_line(tmp_path, name
     for number, array in enumerate(arrays(good[name])):
         file = tmp_path / f"{number}.npz"
         np.savez(file, **(good | {name: array}))
-        assert said_of(file) in ("", f"{file}: expected ")
+        assert refusal_prefix(file) in ("", f"{file}: expected ")
     np.savez(tmp_path / "out.npz", **{key: value for key, value in good.items() if key != name})
     if name in {"kind", "start", "limb_radius", "schema", "ray"}:
         with pytest.raises(ValueError, match=f"KeyError: '{name}"):

@@ -6,7 +6,7 @@ from concurrent.futures import Future, ThreadPoolExecutor
 import numpy as np
 import pytest
 from support.faulty_engines import ExactEngine, InflatedEngine
-from support.package import printed_by, run_command
+from support.package import output_of, run_command
 
 from cylcollide.crosscheck.cases.case import read_cases
 from cylcollide.crosscheck.engine import PlainEngine
@@ -222,7 +222,7 @@ def test_bad_plans(wrong, message):
 
 def test_the_command_runs_families_and_resumes(tmp_path):
     options = ["--families", "near-start", "--rays", 400, "--jobs", 1, "--out", tmp_path]
-    text = " ".join(printed_by("-m", "cylcollide", "crosscheck", *options).split())
+    text = " ".join(output_of("-m", "cylcollide", "crosscheck", *options).split())
     for word in ("near-start", "all", "termination tolerance", "disagreements are unexplained", "index.html"):
         assert word in text
     first = json.loads((tmp_path / "summary.json").read_text())

@@ -7,7 +7,7 @@ from pathlib import Path
 
 import numpy as np
 import pytest
-from support.package import printed_by
+from support.package import output_of
 
 import cylcollide as cc
 from cylcollide import engines
@@ -56,7 +56,7 @@ for name, package in {PACKAGES}.items():
         print(missing)
     del sys.modules[package]
 """
-    lines = printed_by("-c", code).splitlines()
+    lines = output_of("-c", code).splitlines()
     assert {"cylcollide", *PACKAGES} == set(registry._OURS)
     for line, (name, package) in zip(lines, PACKAGES.items(), strict=True):
         assert package in line

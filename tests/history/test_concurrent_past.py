@@ -41,14 +41,14 @@ class Record:
         self.ticks += 1
 
 
-class Asker:
+class Checker:
     """Queries at recorded ticks, compared with snapshots, and at times between them."""
 
     def __init__(self, record: Record, seed: int) -> None:
         self.record, self.rng, self.seen = record, np.random.default_rng(seed), Counter()
 
     @property
-    def has_seen_enough(self) -> bool:
+    def is_covered(self) -> bool:
         """Whether it had answers of all kinds."""
         return min(self.seen[kind] for kind in ("answers", "hits", "chords")) > 30
 
@@ -127,10 +127,10 @@ class Asker:
 def test_the_past_is_queried_while_recorded(seconds: float):
     """Until the ring was filled a few times and each thread had answers; a busy machine gets a minute more."""
     record = Record(Life(np.random.default_rng(4), make_crowd(8)))
-    askers = [Asker(record, 1), Asker(record, 2)]
+    askers = [Checker(record, 1), Checker(record, 2)]
 
     def is_enough() -> bool:
-        return record.ticks >= 4 * RING and all(asker.has_seen_enough for asker in askers)
+        return record.ticks >= 4 * RING and all(asker.is_covered for asker in askers)
 
     with repeated(record.step, *(asker.ask for asker in askers)) as calls:
         wait(calls, seconds, FIRST_EXCEPTION)

@@ -9,7 +9,7 @@ import cylcollide as cc
 from cylcollide.limbs.pictures import GAP, HIT
 
 
-def person_who_walks() -> cc.PoseHistory:
+def walking_character() -> cc.PoseHistory:
     """Return the history of a character that walks along y, 1 per tick, and of a bare ball."""
     world, rig = cc.HitWorld(cc.Limbs.spheres([0, 5, 1], 0.2)), cc.Rig.humanoid()
     ids, history = world.spawn(rig), cc.PoseHistory(world)
@@ -25,12 +25,12 @@ def shapes_of(axes) -> list[np.ndarray]:
 
 def test_a_plot_at_a_time_not_kept_is_refused_without_naming_on_old():
     with pytest.raises(ValueError, match=r"time: expected 0.* which is kept, got 99\.0 in row 0; keep more ticks$"):
-        person_who_walks().plot(99.0)
+        walking_character().plot(99.0)
 
 
 def test_limbs_then_and_now(tmp_path):
     """From three sides: present limbs dashed; those of a time 2.5 steps earlier filled."""
-    history = person_who_walks()
+    history = walking_character()
     figure = history.plot(0.5, tmp_path / "then.png", focus=history.world.characters, unit="ft")
     assert (tmp_path / "then.png").read_bytes()[:4] == b"\x89PNG"
     assert figure.get_suptitle() == "filled: limbs at time 0.5; dashed: now"
@@ -55,7 +55,7 @@ def test_limbs_then_and_now(tmp_path):
 
 def test_a_miss_is_seen_along_the_segment(tmp_path):
     """The gap has its true length, points to the side of the limb, and z is upright."""
-    history = person_who_walks()
+    history = walking_character()
     why = history.explain_miss([-5, 1.5, 1.65], [5, 1.5, 1.65], 1.0)
     figure = why.plot(tmp_path / "miss.png")
     assert (tmp_path / "miss.png").read_bytes()[:4] == b"\x89PNG"

@@ -5,7 +5,7 @@ import pytest
 from support.beside import repeated
 from support.cases.everyday_worlds import make_crowd
 from support.character_life import Life
-from support.one_limb import one_limb_history, two_people
+from support.one_limb import one_limb_history, two_humanoids
 from support.oracle import distance as oracle
 
 import cylcollide as cc
@@ -182,7 +182,7 @@ def test_a_teleport_ends_an_interval_at_its_tick():
 
 
 def test_when_the_head_would_be_hit():
-    history, ids = two_people()
+    history, ids = two_humanoids()
     start, end = [-5, 0.2, 1.3], [2, 0.2, 1.6]  # through the neck, upwards
     why = history.explain_miss(start, end, 0.6, hit_group="head")
     assert not why.hit
@@ -197,7 +197,7 @@ def test_when_the_head_would_be_hit():
 
 def test_a_group_counts_even_behind_others():
     """The head of the character behind is hit if the character in front is ignored."""
-    history, ids = two_people()
+    history, ids = two_humanoids()
     start, end = [-5, 0, 1.65], [5, 0, 1.65]
     why = history.explain_miss(start, end, 0.5, hit_group="head", ignore_character=int(ids[0]))
     assert why.hit
@@ -288,7 +288,7 @@ def test_the_given_time_is_searched():
 
 
 def test_a_miss_without_targets_has_reasons():
-    history, ids = two_people()
+    history, ids = two_humanoids()
     n, time = 2 * len(cc.Rig.humanoid().limbs), float(history.times[0])
     ends = ([0, 0, 9], [1, 0, 9])
     one, other = ids.tolist()
@@ -310,7 +310,7 @@ def test_a_miss_without_targets_has_reasons():
 
 
 def test_one_mask_may_be_a_list():
-    history, _ = two_people()
+    history, _ = two_humanoids()
     asked = ([0, 0, 9], [1, 0, 9], float(history.times[0]))
     assert str(history.explain_miss(*asked, mask=[1])) == str(history.explain_miss(*asked, mask=1))
     with pytest.raises(ValueError, match=r"mask: expected one integer or shape \(1,\), got shape \(2,\)"):

@@ -19,7 +19,7 @@ SCENES = (1,)
 find_exits = contacts.find_exits
 
 
-def exits_of_no_account(*arguments):
+def undecided_exits(*arguments):
     """`find_exits` with all its results marked undecided."""
     find_exits(*arguments)
     arguments[-1][:] = False
@@ -28,7 +28,7 @@ def exits_of_no_account(*arguments):
 def by_rationals(monkeypatch: pytest.MonkeyPatch, hits: MovingHits) -> MovingHits:
     """Compute the exits of hits in rational arithmetic."""
     with monkeypatch.context() as patch:
-        patch.setattr(contacts, "find_exits", exits_of_no_account)
+        patch.setattr(contacts, "find_exits", undecided_exits)
         assert hits.duration is not None
     return hits
 

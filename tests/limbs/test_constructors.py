@@ -21,7 +21,7 @@ GOOD = {maker: good for row in SHAPE_ROWS.values() for maker, good in row.argume
 """Constructor to good arguments of four limbs."""
 
 KIND = {maker: kind for kind, row in SHAPE_ROWS.items() for maker in row.arguments}
-AXIS = [m for m, k in KIND.items() if "p2" in SHAPE_ROWS[k].takes and not SHAPE_ROWS[k].ends_may_meet]
+AXIS = [m for m, k in KIND.items() if "p2" in SHAPE_ROWS[k].takes and not SHAPE_ROWS[k].may_have_no_length]
 
 
 def make(maker: str, **changed: object) -> cc.Limbs:
@@ -37,7 +37,7 @@ def test_every_shape_has_its_row_and_its_record():
         for field in ("makers", "arguments", "chords", "hits", "explained", "tangents", "faces"):
             assert getattr(row, field), f"{NAMES[kind]}: {field} of its row is empty"
         assert {kind} == {int(limb.kind[0]) for limb in (row.everyday, *(t.limb for t in row.tangents.values()))}
-        ends = Ends.FREE if row.ends_may_meet else Ends.APART if "p2" in row.takes else Ends.ONE
+        ends = Ends.FREE if row.may_have_no_length else Ends.APART if "p2" in row.takes else Ends.ONE
         assert SHAPE_RECORDS[kind].ends == ends
 
 

@@ -14,7 +14,7 @@ from typing import Any
 
 import numpy as np
 import pytest
-from support.mixed_questions import mixed_limbs
+from support.mixed_queries import mixed_limbs
 from support.package import run_python
 
 import cylcollide as cc

@@ -15,8 +15,8 @@ from support.oracle.compiled.pairs import LIMIT
 from support.oracle.lines import BOX
 from support.oracle.shapes.rows import Shots
 from support.oracle.shapes.table import NAMES, SHAPE_ROWS
+from support.soak.batches import ROWS, batches
 from support.soak.judge import limb_rows, power_below, ray_rows
-from support.soak.questions import ROWS, batches
 
 
 def off(x: Enclosure, true: Fraction) -> Fraction:
@@ -48,7 +48,7 @@ def check_rows(s: Shots, inside: str, seen: Counter) -> None:
     unit = power_below(largest if s.limit is None else max(np.abs(s.start).max(), np.abs(s.shapes.p1).max(), 1e-100))
     limbs, limbs_exact = limb_rows(s.shapes, unit)
     rays, rays_exact, pace = ray_rows(s, unit)
-    found = crowds.no_truths(len(s), 1)
+    found = crowds.empty_truths(len(s), 1)
     crowds.cast(rays, limbs, True, crowds.POLICIES.index(inside), found)
     usable, solids = limbs_exact & rays_exact, s.shapes.solids()
     for i in np.flatnonzero(usable).tolist():
@@ -83,7 +83,7 @@ def test_a_ray_that_leaves_a_box_at_its_start_is_open():
     limb = np.zeros((1, 21))
     limb[0, 0], limb[0, 9:18], limb[0, 18:] = BOX, np.eye(3).ravel(), 1.0
     for policy, is_open in enumerate((False, True, False)):
-        found = crowds.no_truths(1, 1)
+        found = crowds.empty_truths(1, 1)
         crowds.cast(ray, limb, True, policy, found)
         assert (found.verdict[0, 0], found.open[0], found.inside[0]) == (HIT, is_open, True)
 
@@ -111,7 +111,7 @@ def test_wrong_places_are_measured():
     near = s.take(np.flatnonzero(np.abs(s.shapes.p1).max(axis=1) < 1e3))
     unit = power_below(float(max(np.abs(near.start).max(), np.abs(near.end).max(), np.abs(near.shapes.p2).max(), 1e3)))
     limbs, rays = limb_rows(near.shapes, unit)[0], ray_rows(near, unit)[0]
-    found = crowds.no_truths(len(near), 1)
+    found = crowds.empty_truths(len(near), 1)
     crowds.cast(rays, limbs, True, 0, found)
     hits = near.cast("hit")
     assert (found.limb >= 0).sum() > 50

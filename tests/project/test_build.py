@@ -10,13 +10,13 @@ from typing import Any, NamedTuple
 
 import numpy as np
 import pytest
-from support.package import put_build_in_reach
+from support.package import make_build_importable
 
 import cylcollide as cc
 from cylcollide._types import Column, Float64Array, LayerMasks, NodeBoxes, Rows, Vectors
 
 pytest.importorskip("numba")
-put_build_in_reach()
+make_build_importable()
 
 from numba.core import types
 

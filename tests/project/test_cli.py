@@ -11,7 +11,7 @@ from pathlib import Path
 import numpy as np
 import pytest
 from support.cases.one_case import RECORD
-from support.package import environment, printed_by, run_command, run_python
+from support.package import environment, output_of, run_command, run_python
 
 import cylcollide as cc
 from cylcollide import cli
@@ -157,7 +157,7 @@ for words in [], *{[[name] for name in cli.COMMANDS]}:
     late = {{"matplotlib", "viser", "plotly", "jinja2", "pyarrow"}} | (set() if words else {{"pybullet", "sqlite3"}})
     assert not (there := late & set(sys.modules)), (words, there)
 """
-    assert printed_by("-c", code).count("Usage:") == 1 + len(cli.COMMANDS)
+    assert output_of("-c", code).count("Usage:") == 1 + len(cli.COMMANDS)
 
 
 def test_remedies_work_without_an_index():

@@ -16,7 +16,7 @@ if __name__ == "__main__":
     sys.path.insert(0, str(HERE.parent))
 
 from support.check_cylinders import IS_COMPILED
-from support.mixed_questions import digests
+from support.mixed_queries import digests
 
 STORED = HERE / "equal_bits.json"
 SHARES = {"some": 0.04, "all": 1.0}

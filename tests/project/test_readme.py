@@ -14,8 +14,8 @@ import cylcollide as cc
 
 ROOT = Path(__file__).parents[2]
 README = ROOT / "README.md"
-PLAYED_ELSEWHERE = "panda", "panda_in_ursina", "characters", "match", "bots"
-DEMOS = sorted(demo for demo in (ROOT / "demos").glob("*.py") if demo.stem not in PLAYED_ELSEWHERE)
+RUN_ELSEWHERE = "panda", "panda_in_ursina", "characters", "match", "bots"
+DEMOS = sorted(demo for demo in (ROOT / "demos").glob("*.py") if demo.stem not in RUN_ELSEWHERE)
 """All but those that open a window (see tests/panda3d) or need files of other packages; the match is below."""
 
 

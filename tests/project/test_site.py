@@ -53,7 +53,7 @@ def anchors(page: Path) -> set[str]:
     return {re.sub(r"[^\w\- ]", "", heading.lower()).replace(" ", "-") for heading in headings}
 
 
-def test_every_question_leads_to_its_answer():
+def test_every_query_leads_to_its_answer():
     """One click in the contents to the questions, one to the answer."""
     rows = re.findall(r"^\| (.+\?) \| (.+) \|$", (DOCS / "questions.md").read_text(), re.MULTILINE)
     assert len(rows) >= 20

@@ -12,7 +12,7 @@ import numpy as np
 import pytest
 from support.oracle.shapes.rows import Shots
 from support.soak import judge, tally
-from support.soak.questions import ROWS, Batch, batches
+from support.soak.batches import ROWS, Batch, batches
 
 FIELDS = ("hit", "limb", "face", "started_inside", "fraction", "position", "_resolved")
 

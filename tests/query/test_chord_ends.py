@@ -10,7 +10,7 @@ from support.cases.everyday_shape_worlds import mixed, shots_at
 from support.cases.shape_rays import sample, sample_rays
 from support.check_cylinders import same_bits, sized
 from support.exact_answers import solids_of
-from support.mixed_questions import grid_limbs, segments, whole_segments
+from support.mixed_queries import grid_limbs, segments, whole_segments
 
 import cylcollide as cc
 from cylcollide.exact import order

@@ -6,7 +6,7 @@ import numpy as np
 import pytest
 from support.cases.thick_rays import mixed_limbs
 from support.check_cylinders import IS_COMPILED
-from support.mixed_questions import grid_limbs
+from support.mixed_queries import grid_limbs
 from support.oracle.shapes.table import MAKERS
 
 import cylcollide as cc

@@ -13,7 +13,17 @@ from support.cases.shape_rays_in_worlds import adversarial, cast_by_layer
 from support.cases.shape_scenes import PLANS, scene
 from support.check_cylinders import IS_COMPILED, same_bits, sized
 from support.check_shapes import Asked, compare_chords, compare_hits, row_truths, world_truths
-from support.force_loop import BRUTE_FORCE, POLICIES, SHORT_STREAMS, SINGLE, STREAMS, WAYS, Seen, cast_all_ways, forced
+from support.force_loop import (
+    BRUTE_FORCE,
+    POLICIES,
+    SHORT_STREAMS,
+    SINGLE,
+    STREAMS,
+    WAYS,
+    Seen,
+    cast_by_all_loops,
+    forced,
+)
 from support.oracle.brute_force import check_row_by_row
 from support.oracle.shapes.rows import Shots
 
@@ -74,7 +84,7 @@ def test_scenes_hit_in_exact_order(name: str, seeds: range):
         world, start, end = cc.HitWorld(s.limbs.limbs()), s.start, s.end
         found = world_truths(s.limbs.solids(), s.queries())
         for inside in POLICIES:
-            hits, seen = cast_all_ways(
+            hits, seen = cast_by_all_loops(
                 lambda w=world, a=start, b=end, i=inside: w.cast_segments(a, b, inside=i), **SHORT_STREAMS
             )
             tally = compare_hits(hits, found, inside)
@@ -153,7 +163,7 @@ def test_masked_limbs_are_ignored(per_ray: str, inside: str):
     world = cc.HitWorld(cc.Limbs(table, plain.hit_group, plain.names))
     mask = rng.integers(0, 8, n) if per_ray in ("both", "mask") else np.array(5)
     ignored = rng.integers(-1, 4, n) if per_ray in ("both", "character") else np.array(2)
-    hits, _ = cast_all_ways(
+    hits, _ = cast_by_all_loops(
         lambda: world.cast_segments(start, end, inside=inside, mask=mask, ignore_character=ignored),
         tuple(WAYS) if per_ray == "neither" else TREE_WAYS,
         **SHORT_STREAMS,
@@ -201,7 +211,7 @@ def test_hard_worlds(name: str, seed: int, times: int):
     start, end, kind = shots(limbs, sized(40) if slow else times * sized(100), seed)
     total, hit_kinds = Counter(), np.zeros(len(SHOTS), int)
     for inside in POLICIES:
-        hits, seen = cast_all_ways(
+        hits, seen = cast_by_all_loops(
             lambda i=inside: world.cast_segments(start, end, inside=i), check_undecided=name != "flat", **SHORT_STREAMS
         )
         total.update(check_row_by_row(limbs, start, end, inside, hits))
@@ -234,7 +244,7 @@ def test_after_everything_has_moved_far(count: int, by: float):
         limbs = world.limbs
         fresh = cc.HitWorld(cc.Limbs.cylinders(q1, q2, radius))
         start, end, _ = shots(limbs, sized(80), seed=32 + step)
-        found, _ = cast_all_ways(lambda a=start, b=end: world.cast_segments(a, b), **SHORT_STREAMS)
+        found, _ = cast_by_all_loops(lambda a=start, b=end: world.cast_segments(a, b), **SHORT_STREAMS)
         assert not same_bits(found, fresh.cast_segments(start, end))
         check_row_by_row(limbs, start, end, "hit", found)
         hits, misses = hits + int(found.hit.sum()), misses + int((~found.hit).sum())

@@ -9,7 +9,7 @@ import pytest
 from support.cases.near_points import any_limb, near_points
 from support.cases.one_of_each_shape import LIMBS
 from support.check_cylinders import IS_COMPILED, same_bits
-from support.mixed_questions import grid_limbs, mixed_limbs
+from support.mixed_queries import grid_limbs, mixed_limbs
 from support.oracle.nearest import signed_distance
 from support.oracle.shapes.table import MAKERS
 

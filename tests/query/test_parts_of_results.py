@@ -9,7 +9,7 @@ from support.cases.everyday_shape_worlds import mixed, shots_at
 from support.cases.shape_rays import sample
 from support.check_cylinders import FIELDS, same_bits, sized
 from support.labelled import LABEL_FIELDS, carried
-from support.mixed_questions import grid_limbs, whole_segments
+from support.mixed_queries import grid_limbs, whole_segments
 
 import cylcollide as cc
 from cylcollide.query.result import Result

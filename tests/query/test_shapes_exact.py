@@ -24,7 +24,7 @@ POLICIES = ("hit", "exit", "ignore")
 COUNT = sized(7000, 3300)
 
 
-def saw_enough(tally: ShapeTally, inside: str, rows: int) -> None:
+def check_coverage(tally: ShapeTally, inside: str, rows: int) -> None:
     """Assert that every shape had every kind of answer, in shares that a broken sample would not reach."""
     assert tally.rows >= rows
     each = rows / len(SHAPES)
@@ -58,7 +58,7 @@ def test_every_shape_and_family_row_by_row(segments: Shots, truths: list[Asked],
     hits = asked.cast(inside)
     tally = compare_hits(hits, [truths[i].alone(k) for k, i in enumerate(rows)], inside, asked.family)
     assert not tally.problems, tally.report()
-    saw_enough(tally, inside, len(rows))
+    check_coverage(tally, inside, len(rows))
     assert hits.rechecked > 0.05 * len(asked), "adversarial rays are what exact arithmetic is for"
 
 
@@ -67,7 +67,7 @@ def test_rays_with_limits_row_by_row(inside: str):
     r = sample_rays(sized(1750, 840), seed=32)
     tally = compare_hits(r.cast(inside), row_truths(r), inside, r.family)
     assert not tally.problems, tally.report()
-    saw_enough(tally, inside, sized(1690, 800))
+    check_coverage(tally, inside, sized(1690, 800))
 
 
 def test_ordinary_rays_need_no_recheck():
@@ -197,7 +197,7 @@ def test_a_million_segments_and_rays(part: int):
     inside = POLICIES[part % 3]
     tally = compare_hits(s.cast(inside), row_truths(s), inside, s.family)
     assert not tally.problems, tally.report()
-    saw_enough(tally, inside, 16_000)
+    check_coverage(tally, inside, 16_000)
     r = sample_rays(6000, seed=2000 + part)
     tally = compare_hits(r.cast(inside), row_truths(r), inside, r.family)
     assert not tally.problems, tally.report()

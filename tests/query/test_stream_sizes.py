@@ -13,10 +13,10 @@ from support.cases.everyday_shape_worlds import mixed, shots_at
 from support.cases.everyday_worlds import make_crowd
 from support.cases.frames import Array
 from support.check_cylinders import IS_COMPILED, same_bits
-from support.force_loop import BRUTE_FORCE, MIXED, POLICIES, SINGLE, STREAMS, WAYS, cast_all_ways, forced
+from support.force_loop import BRUTE_FORCE, MIXED, POLICIES, SINGLE, STREAMS, WAYS, cast_by_all_loops, forced
 from support.oracle.lines import CYLINDER
 from support.oracle.shapes.table import SHAPE_ROWS
-from support.package import printed_by
+from support.package import output_of
 
 import cylcollide as cc
 from cylcollide.process import threads as thread_chunks
@@ -131,7 +131,7 @@ def test_rays_with_limits(limit: str):
     world, step = cc.HitWorld(limbs.limbs()), (end - start) * 10.0 ** rng.uniform(-3, 3, (n, 1))
     reach = 3.0 if limit == "one" else np.where(rng.random(n) < 0.3, np.inf, rng.uniform(0, 8, n))
     for inside in POLICIES:
-        hits, seen = cast_all_ways(lambda i=inside: world.cast_rays(start, step, max_distance=reach, inside=i))
+        hits, seen = cast_by_all_loops(lambda i=inside: world.cast_rays(start, step, max_distance=reach, inside=i))
         assert min(seen[STREAMS].rows[what] for what in ("hits", "misses", "inside")) > n // 20
         assert np.array_equal(world.occluded_rays(start, step, max_distance=reach, inside=inside), hits.hit)
 
@@ -172,7 +172,7 @@ def test_every_octant_and_zero_components(zero: float):
     k = rng.integers(0, len(limbs), n)
     aim = (limbs.p1[k] + limbs.p2[k]) / 2
     for start in (aim - step, aim - step / 64, aim + step * 2):
-        hits, seen = cast_all_ways(lambda a=start: world.cast_rays(a, step))
+        hits, seen = cast_by_all_loops(lambda a=start: world.cast_rays(a, step))
         assert seen[STREAMS].rows["rays"] == n
         occluded = world.occluded_rays(start, step)
         assert np.array_equal(occluded, hits.hit)
@@ -190,7 +190,7 @@ def test_segments_with_a_negative_zero_between_their_ends():
     n = 80 if IS_COMPILED else 16
     z = np.arange(n) % 9 * 4 + 0.5
     start, end = (np.column_stack([np.full(n, x), np.full(n, y), z]) for x, y in ((0.0, -5.0), (-0.0, 5.0)))
-    hits, _ = cast_all_ways(lambda: cc.HitWorld(limbs).cast_segments(start, end))
+    hits, _ = cast_by_all_loops(lambda: cc.HitWorld(limbs).cast_segments(start, end))
     assert hits.limb.tolist() == (np.arange(n) % 9).tolist()
 
 
@@ -211,7 +211,7 @@ for n in (150_000, 20):
 @pytest.mark.skipif(not IS_COMPILED, reason="interpreted, an index out of bounds is an error in the test above")
 def test_a_small_world_after_a_large_one():
     """Unused lanes must not read limbs of a freed world: that memory may be in use elsewhere."""
-    assert printed_by("-c", LARGE_THEN_SMALL).split() == ["True"] * 4
+    assert output_of("-c", LARGE_THEN_SMALL).split() == ["True"] * 4
 
 
 def test_threads_have_their_own_buffers():

@@ -19,7 +19,7 @@ if __name__ == "__main__":
 
 import numpy as np
 from support.cases.recorded_world import recorded_world
-from support.mixed_questions import HIT_FIELDS, NEAR_FIELDS, SWEPT_FIELDS, Answered, columns, digests
+from support.mixed_queries import HIT_FIELDS, NEAR_FIELDS, SWEPT_FIELDS, Answered, columns, digests
 from support.package import environment
 
 import cylcollide as cc
@@ -39,7 +39,7 @@ SIZES = {"small": (0.004, 48), "large": (0.015, 600)}
 MACHINE_CODE = [level for level in levels.installed() if levels.module_of(level).supported()]
 
 
-def of_the_past(n: int) -> Iterator[Answered]:
+def past_results(n: int) -> Iterator[Answered]:
     """Results about recorded ticks, flying bullets and judged shots."""
     rng = np.random.default_rng(4)
     for interpolate in ("bones", "ends"):
@@ -83,13 +83,13 @@ def answered(size: str) -> dict[str, str]:
     """The level in use, and a digest of each column."""
     share, n = SIZES[size]
     found: dict[str, blake2b] = {}
-    for name, data in columns(of_the_past(n)):
+    for name, data in columns(past_results(n)):
         found.setdefault(name, blake2b(digest_size=8)).update(data)
     return {"level": levels.CHOICE.level, **digests(share), **{name: one.hexdigest() for name, one in found.items()}}
 
 
 @cache
-def answers_of(level: str, size: str) -> dict[str, str]:
+def digests_of_level(level: str, size: str) -> dict[str, str]:
     """Digests of a fresh process with this level."""
     done = subprocess.run(
         [sys.executable, __file__, size], env=environment(CYLCOLLIDE_LEVEL=level), capture_output=True, check=False
@@ -109,7 +109,7 @@ def answers_of(level: str, size: str) -> dict[str, str]:
     ],
 )
 def test_bits_are_those_of_the_best_level(level: str, size: str):
-    want, got = answers_of(MACHINE_CODE[0], size), answers_of(level, size)
+    want, got = digests_of_level(MACHINE_CODE[0], size), digests_of_level(level, size)
     assert len(want) > 100
     assert [name for name in want.keys() | got.keys() if want.get(name) != got.get(name)] == []
 

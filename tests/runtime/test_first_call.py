@@ -8,7 +8,7 @@ from typing import Any
 
 import pytest
 from support.check_cylinders import IS_COMPILED
-from support.package import environment, printed_by
+from support.package import environment, output_of
 
 pytestmark = pytest.mark.skipif(not IS_COMPILED, reason="about machine code")
 
@@ -60,16 +60,16 @@ print(json.dumps(found))
 """
 
 
-def ten_of_each(measure: str) -> dict[str, list[Any]]:
+def measures_of_ten_calls(measure: str) -> dict[str, list[Any]]:
     """Measures of ten calls of each query, in a fresh process."""
-    found: dict[str, list[Any]] = json.loads(printed_by("-c", ASK, measure, env=environment(), timeout=300))
+    found: dict[str, list[Any]] = json.loads(output_of("-c", ASK, measure, env=environment(), timeout=300))
     assert len(found) == 42
     return found
 
 
 def test_the_second_call_is_as_fast_as_the_tenth():
     """In processor time, plus 20 ms for pages touched first; rates are above those of plain Python."""
-    found = ten_of_each("seconds")
+    found = measures_of_ten_calls("seconds")
     slow = {name: times for name, times in found.items() if times[1] > 5.0 * sorted(times[2:])[4] + 0.02}
     assert not slow
     rates = {name: int(name.split()[-2]) / sorted(times[2:])[4] for name, times in found.items() if "2000 rays" in name}
@@ -79,6 +79,6 @@ def test_the_second_call_is_as_fast_as_the_tenth():
 
 def test_the_second_call_runs_the_same_functions():
     """Equal counts of each function, except in moves: the first two make buffers, and a thread may build a tree."""
-    for name, counts in ten_of_each("calls").items():
+    for name, counts in measures_of_ten_calls("calls").items():
         assert sum(counts[9].values()) > 10, name
         assert counts[1] == counts[9] or name.startswith("moved"), name

@@ -8,7 +8,7 @@ from pathlib import Path
 
 import pytest
 from support.check_cylinders import IS_COMPILED
-from support.package import printed_by
+from support.package import output_of
 from support.storm import KINDS, LOOKUPS, MIRROR_KINDS, OF_WORLD, PAST_KINDS, STORM
 
 ROOT = Path(__file__).parents[2]
@@ -35,7 +35,7 @@ def test_no_enumeration_reaches_numpy(kinds: Sequence[str]):
     all its errors: an interrupt in that code is lost.
     """
     script = STORM.format(tests=str(ROOT / "tests"), past_kinds=PAST_KINDS).partition("want = answer()")[0] + LOOKUPS
-    assert printed_by("-c", script, ",".join(kinds), 1).splitlines() == [f"{kind}: []" for kind in kinds]
+    assert output_of("-c", script, ",".join(kinds), 1).splitlines() == [f"{kind}: []" for kind in kinds]
 
 
 @pytest.mark.skipif(not IS_COMPILED or not hasattr(signal, "setitimer"), reason="about machine code")
@@ -51,7 +51,7 @@ def test_no_enumeration_reaches_numpy(kinds: Sequence[str]):
 def test_a_storm_of_signals(kinds: Sequence[str], count: int):
     """The exception of the handler and nothing else, nothing on standard error, and the next answer bit-equal."""
     script = STORM.format(tests=str(ROOT / "tests"), past_kinds=PAST_KINDS)
-    said = printed_by("-c", script, ",".join(kinds), count)
+    said = output_of("-c", script, ",".join(kinds), count)
     print(said)
     delivered = dict(line.split(": ") for line in said.splitlines())
     assert list(delivered) == list(kinds)

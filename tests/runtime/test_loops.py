@@ -6,12 +6,12 @@ from typing import Any
 import numpy as np
 import pytest
 from support.check_cylinders import IS_COMPILED
-from support.package import put_build_in_reach
+from support.package import make_build_importable
 
 from cylcollide.runtime import levels
 from cylcollide.runtime.compile import LOOPS
 
-put_build_in_reach()
+make_build_importable()
 pytest.importorskip("numba")
 
 from numba.core import types

@@ -8,7 +8,7 @@ from pathlib import Path
 import numpy as np
 import pytest
 from support.check_cylinders import IS_COMPILED
-from support.package import printed_by, run_python
+from support.package import output_of, run_python
 
 import cylcollide as cc
 from cylcollide.constants import MOST_KEPT
@@ -83,7 +83,7 @@ def test_threads_never_share_a_buffer_of_the_pool():
 def test_buffers_held_at_exit_print_nothing():
     """By then modules are torn down, and an error in a destructor is printed and cannot be caught."""
     script = "import numpy; from cylcollide.runtime import memory; numpy.held = memory, memory.rows((1 << 15,))"
-    printed_by("-c", script)
+    output_of("-c", script)
 
 
 CALLS = """
@@ -92,7 +92,7 @@ sys.path.insert(0, {tests!r})
 import numpy as np
 import cylcollide as cc
 from support.character_life import all_shapes_rig
-from support.mixed_questions import mixed_limbs, segments
+from support.mixed_queries import mixed_limbs, segments
 
 warm, count = int(sys.argv[1]), int(sys.argv[2])
 rng = np.random.default_rng(5)

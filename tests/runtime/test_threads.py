@@ -17,7 +17,7 @@ from support.cases.everyday_worlds import make_crowd
 from support.check_cylinders import IS_COMPILED
 from support.force_loop import STREAMS, forced
 from support.machine_code import replace_loop
-from support.package import printed_by, run_python
+from support.package import output_of, run_python
 
 import cylcollide as cc
 from cylcollide.constants import RAYS_PER_THREAD, SMALLEST_STREAM
@@ -244,7 +244,7 @@ except KeyboardInterrupt:
 @pytest.mark.parametrize("way", ["uninterrupted", "task"])
 def test_python_does_not_exit_in_the_middle_of_a_task(way: str):
     """Even if the wait for the task was interrupted."""
-    assert printed_by("-c", EXITS_MEANWHILE, way).split() == ["interrupted", "ended"]
+    assert output_of("-c", EXITS_MEANWHILE, way).split() == ["interrupted", "ended"]
 
 
 FORK_MEANWHILE = """
@@ -267,7 +267,7 @@ if child:
 @pytest.mark.skipif(not hasattr(os, "fork"), reason="no fork")
 def test_the_child_of_a_fork_during_a_task_ends():
     """Its exit must not wait for a thread that exists in the parent alone."""
-    assert printed_by("-W", "ignore", "-c", FORK_MEANWHILE) == ""
+    assert output_of("-W", "ignore", "-c", FORK_MEANWHILE) == ""
 
 
 def test_a_task_that_fails_has_ended(monkeypatch: pytest.MonkeyPatch):

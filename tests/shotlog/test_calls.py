@@ -14,7 +14,7 @@ import numpy as np
 import pytest
 from support.beside import repeated
 from support.logging_server import POLICY, Match
-from support.package import printed_by
+from support.package import output_of
 
 import cylcollide as cc
 
@@ -130,7 +130,7 @@ class Stopped:
         return getattr(self.file, name)
 
 
-def stopped_log(path: Path, match: Match, error: Exception | None = None, **options) -> tuple[cc.ShotLog, Stopped]:
+def blocked_log(path: Path, match: Match, error: Exception | None = None, **options) -> tuple[cc.ShotLog, Stopped]:
     log = cc.ShotLog(path, match.world, match.history, **options)
     log._writer._file = stopped = Stopped(log._writer._file, error)
     return log, stopped
@@ -138,7 +138,7 @@ def stopped_log(path: Path, match: Match, error: Exception | None = None, **opti
 
 def test_a_full_queue_raises_before_any_effect(tmp_path: Path):
     match = Match(2)
-    log, stopped = stopped_log(tmp_path / "log", match, queue=3)
+    log, stopped = blocked_log(tmp_path / "log", match, queue=3)
     match.tick(0)
     assert stopped.waits.wait(60)  # the writer holds this tick and takes no further one from the queue
 
@@ -165,7 +165,7 @@ def test_a_full_queue_raises_before_any_effect(tmp_path: Path):
 
 def test_a_full_queue_waits(tmp_path: Path):
     match = Match(3)
-    log, stopped = stopped_log(tmp_path / "log", match, queue=2, when_full="wait")
+    log, stopped = blocked_log(tmp_path / "log", match, queue=2, when_full="wait")
     threading.Timer(0.1, stopped.goes_on.set).start()
     for number in range(12):
         match.tick(number)
@@ -176,7 +176,7 @@ def test_a_full_queue_waits(tmp_path: Path):
 
 def test_a_full_queue_drops_ticks_then_logs_a_whole_state(tmp_path: Path):
     match = Match(4)
-    log, stopped = stopped_log(tmp_path / "log", match, queue=2, when_full="drop")
+    log, stopped = blocked_log(tmp_path / "log", match, queue=2, when_full="drop")
     match.tick(0)
     assert stopped.waits.wait(60)
     for number in range(1, 20):
@@ -204,7 +204,7 @@ def test_a_full_queue_drops_ticks_then_logs_a_whole_state(tmp_path: Path):
 
 def test_an_error_of_the_writer_is_raised_by_the_next_calls(tmp_path: Path):
     match, error = Match(5), sqlite3.OperationalError("disk is full")
-    log, _ = stopped_log(tmp_path / "log", match, error)
+    log, _ = blocked_log(tmp_path / "log", match, error)
     match.tick(0)
     while log._writer.error is None:
         time.sleep(0.001)
@@ -215,7 +215,7 @@ def test_an_error_of_the_writer_is_raised_by_the_next_calls(tmp_path: Path):
     assert match.world.limbs == limbs
     log.close()
     match.tick(1)
-    silent, _ = stopped_log(tmp_path / "other", match, error)
+    silent, _ = blocked_log(tmp_path / "other", match, error)
     match.tick(2)
     with pytest.raises(sqlite3.OperationalError, match="disk is full"):
         silent.close()
@@ -294,7 +294,7 @@ def test_a_program_that_ends_without_closing_loses_nothing(tmp_path: Path):
         "for number in range(5): match.tick(number); match.shoot()"
     )
     tests = Path(__file__).parents[1]
-    printed_by("-c", code, tmp_path / "log", tests)
+    output_of("-c", code, tmp_path / "log", tests)
     assert rejudged(tmp_path / "log") == 10
 
 

@@ -4,7 +4,7 @@ import os
 from pathlib import Path
 
 import pytest
-from support.package import ABOVE_PACKAGE, environment, printed_by
+from support.package import ABOVE_PACKAGE, environment, output_of
 
 import cylcollide as cc
 from cylcollide.runtime import levels
@@ -18,7 +18,7 @@ pytestmark = [pytest.mark.long, pytest.mark.skipif(not MACHINE_CODE, reason="abo
 def run(level: str, *words: str | Path) -> str:
     """Output of a fresh process with this level."""
     reach = os.pathsep.join(map(str, (ABOVE_PACKAGE, MATCH.parent)))
-    return printed_by(*words, env=environment(CYLCOLLIDE_LEVEL=level, PYTHONPATH=reach))
+    return output_of(*words, env=environment(CYLCOLLIDE_LEVEL=level, PYTHONPATH=reach))
 
 
 def played(folder: Path, least: int, seconds: tuple[int, ...]) -> Path:

@@ -40,14 +40,14 @@ class SpheresOnly(OwnEngine):
     capabilities = engines.Capabilities(shapes=frozenset({cc.Shape.SPHERE}), inside="hit", accuracy=0.0)
 
 
-class FewOnly(OwnEngine):
+class SmallOnly(OwnEngine):
     """Is practical for at most 100 limbs."""
 
     name = "Few"
     capabilities = replace(OwnEngine.capabilities, practical_limbs=100)
 
 
-class Forgetful(OwnEngine):
+class DroppingEngine(OwnEngine):
     """This library, but every tenth hit is lost."""
 
     def cast_segments(self, starts, ends):
@@ -57,7 +57,7 @@ class Forgetful(OwnEngine):
         return EngineHits(limb, hits.fraction, hits.position, hits.normal)
 
 
-HERE = {"inflated": Inflated, "spheres": SpheresOnly, "few": FewOnly, "forgetful": Forgetful}
+HERE = {"inflated": Inflated, "spheres": SpheresOnly, "few": SmallOnly, "forgetful": DroppingEngine}
 """The engines by name."""
 
 

@@ -91,7 +91,7 @@ def forced(way: str, **more: int) -> Iterator[Seen]:
         yield seen
 
 
-def cast_all_ways(
+def cast_by_all_loops(
     cast: Callable[[], cc.RayHits], ways: tuple[str, ...] = tuple(WAYS), check_undecided: bool = True, **more: int
 ) -> tuple[cc.RayHits, dict[str, Seen]]:
     """The hits of `cast` by the first loop; asserts that the other loops are used and give the same bits.

@@ -10,7 +10,7 @@ from functools import cache
 import numpy as np
 import pytest
 from support.check_cylinders import IS_COMPILED
-from support.package import put_build_in_reach
+from support.package import make_build_importable
 
 from cylcollide.runtime.compile import LOOPS, MARKED
 
@@ -29,7 +29,7 @@ class MachineCode:
 def jitted(function):
     """The function compiled by numba; all marked functions are compiled with the same options."""
     numba = pytest.importorskip("numba")
-    put_build_in_reach()
+    make_build_importable()
     from native.frontend import OPTIONS, register_marked
 
     options = {name: value for name, value in OPTIONS.items() if not name.startswith("no_")}

@@ -33,7 +33,7 @@ AT_REST = (0.0, 0.0, 0.0, 0.0)
 """A pose of `one_limb_history`."""
 
 
-def two_people() -> tuple[cc.PoseHistory, np.ndarray]:
+def two_humanoids() -> tuple[cc.PoseHistory, np.ndarray]:
     """The history and ids of a humanoid that moves along y, and of another one that stands still at x = 3."""
     world, rig = cc.HitWorld(), cc.Rig.humanoid()
     ids, joints = world.spawn(rig, 2), np.tile(rig.rest_orientations, (2, 1, 1))

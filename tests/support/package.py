@@ -15,7 +15,7 @@ import cylcollide as cc
 ABOVE_PACKAGE = Path(cc.__file__).parents[1]
 
 
-def put_build_in_reach() -> None:
+def make_build_importable() -> None:
     """Append the repository to `sys.path` to import its folder `native`; an installed package keeps precedence."""
     if (root := str(Path(__file__).parents[2])) not in sys.path:
         sys.path.append(root)
@@ -33,7 +33,7 @@ def run_python(*words: object, **how: Any) -> subprocess.CompletedProcess[str]:
     return subprocess.run([sys.executable, *map(str, words)], check=False, **(usual | how))
 
 
-def printed_by(*words: object, **how: Any) -> str:
+def output_of(*words: object, **how: Any) -> str:
     """The standard output of a Python process; asserts exit code 0 and an empty standard error."""
     done = run_python(*words, **how)
     assert done.returncode == 0, f"exit code {done.returncode}: {done.stdout}{done.stderr[-3000:]}"

@@ -8,7 +8,7 @@ from pathlib import Path
 sys.path.insert(0, {tests!r})
 import numpy as np
 import cylcollide as cc
-from support.mixed_questions import mixed_limbs, segments
+from support.mixed_queries import mixed_limbs, segments
 
 kinds, count = sys.argv[1].split(","), int(sys.argv[2])
 rng, dice = np.random.default_rng(1), random.Random(7)

@@ -17,7 +17,7 @@ import numpy as np
 import pytest
 from support.beside import repeated
 from support.force_loop import POLICIES
-from support.package import environment, printed_by
+from support.package import environment, output_of
 
 import cylcollide as cc
 from cylcollide.bvh.refit import tree_cost
@@ -249,4 +249,4 @@ print("asked")
 def test_first_calls_at_once():
     """Four threads of a fresh process make its first calls."""
     code = FIRST_CALLS.format(tests=str(Path(__file__).parents[1]))
-    assert printed_by("-c", code, env=environment()) == "asked\n"
+    assert output_of("-c", code, env=environment()) == "asked\n"

@@ -15,7 +15,7 @@ import pytest
 from support.beside import repeated
 from support.character_life import all_shapes_rig
 from support.moves_in_place import EVERYWHERE, HOLDERS, MANY, Crowd, numbers_of, results
-from support.package import printed_by
+from support.package import output_of
 
 import cylcollide as cc
 from cylcollide.runtime.levels import MACHINE_CODE
@@ -223,6 +223,6 @@ print(len(seen), max(seen))
 @pytest.mark.skipif(not hasattr(os, "fork"), reason="needs forks")
 def test_a_fork_while_another_thread_moves_has_a_whole_state():
     """In state k all limbs of some characters stand k steps from their origin."""
-    different, largest = map(int, printed_by("-c", FORKS).split())
+    different, largest = map(int, output_of("-c", FORKS).split())
     assert different > 4
     assert largest < 16

@@ -88,7 +88,7 @@ def everyday(draw: st.DrawFn, kinds: tuple[int, ...] = KINDS) -> ShapeCase:
     """Any limb, any segment, numbers of full precision."""
     kind, p1, p2 = draw(st.sampled_from(kinds)), draw(real_points), draw(real_points)
     row = SHAPE_ROWS[kind]
-    if (p1 == p2).all() and not row.ends_may_meet:
+    if (p1 == p2).all() and not row.may_have_no_length:
         p2 = p1 + 1.0
     radius = draw(st.floats(0.01, 20))
     radius2 = radius * draw(st.floats(*row.share or (0, 0)).map(lambda x: 0.0 if x < 1e-100 else x))

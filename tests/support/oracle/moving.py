@@ -36,7 +36,7 @@ def place(motion: Motion, s: Fraction) -> Spot:
     return Spot(Solid(motion.shape, p1, p2, motion.radius, motion.radius2), between((motion.start, motion.end), s))
 
 
-class SeenAt(Seen):
+class RelativePoint(Seen):
     """A bullet at one time relative to the limb: constant polynomials."""
 
     def __init__(self, spot: Spot) -> None:
@@ -48,7 +48,7 @@ def values(motion: Motion, s: Fraction) -> dict[str, Fraction]:
     """Return the quantities at s whose signs decide; the limb's have the names of its row in the table."""
     spot, interval = place(motion, s), motion.interval
     found = {"zero": s, "begin": s - interval.begin, "end": interval.end - s}
-    at = SHAPE_ROWS[motion.shape].polynomials(SeenAt(spot))
+    at = SHAPE_ROWS[motion.shape].polynomials(RelativePoint(spot))
     return found | {"axis": spot.aa} | {name: Fraction(constant.c0) for name, constant in at.items()}
 
 

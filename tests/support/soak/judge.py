@@ -34,7 +34,7 @@ from support.oracle.compiled.pairs import (
 from support.oracle.cylinder import NONE, Chord
 from support.oracle.lines import BOX, Solid
 from support.oracle.shapes.rows import Shapes, Shots, box_axes
-from support.soak.questions import ROWS, Batch
+from support.soak.batches import ROWS, Batch
 
 import cylcollide as cc
 
@@ -155,7 +155,7 @@ def truths_of(batch: Batch, inside: str, hits: cc.RayHits) -> tuple[Truths, Arra
     unit = power_below(max(np.abs(x).max(initial=0.0) for x in numbers) or 1.0)
     rows, rows_exact = limb_rows(limbs, unit)
     rays, rays_exact, pace = ray_rows(s, unit)
-    found = crowds.no_truths(len(s), 1 if batch.crowd is None else len(limbs))
+    found = crowds.empty_truths(len(s), 1 if batch.crowd is None else len(limbs))
     crowds.cast(rays, rows, batch.crowd is None, crowds.POLICIES.index(inside), found)
     off = np.empty((len(s), 3))
     with np.errstate(over="ignore", invalid="ignore", under="ignore"):

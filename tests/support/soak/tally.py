@@ -10,8 +10,8 @@ from typing import Any
 
 import numpy as np
 from support.oracle.shapes.rows import Shapes, Shots
+from support.soak.batches import Batch, batches
 from support.soak.judge import judge, one_ray
-from support.soak.questions import Batch, batches
 
 import cylcollide as cc
 

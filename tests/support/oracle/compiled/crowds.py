@@ -29,7 +29,7 @@ class Truths(NamedTuple):
     open: NDArray[np.bool_]
 
 
-def no_truths(n: int, m: int) -> Truths:
+def empty_truths(n: int, m: int) -> Truths:
     """Return empty columns for n rays and m limbs each."""
     return Truths(
         np.zeros((n, m), np.int8),

@@ -72,7 +72,7 @@ ROW = ShapeRow(
     everyday=shapes(CAPSULE, *EVERYDAY, radius=np.array([RADIUS])),
     volume=np.pi * 0.09 * 0.8 + 4 / 3 * np.pi * 0.027,
     arguments={"capsules": {"p1": LOW, "p2": HIGH, "radius": ONE}},
-    ends_may_meet=True,
+    may_have_no_length=True,
     polynomials=polynomials,
     where=lambda s: max(capped_where(s), -s["ball1"], -s["ball2"]),
     face=lambda s: CAP1 if s["low"] <= 0 else CAP2 if s["high"] <= 0 else SIDE,

@@ -105,7 +105,7 @@ class ShapeRow:
     """Range of radius2 / radius, if it has a radius2."""
     radii: Callable[[Pick, int], tuple[int, int]] = lambda pick, radius: (radius, 0)
     """Integer radii near the given one."""
-    ends_may_meet: bool = False
+    may_have_no_length: bool = False
     is_bounded: bool = False
     """Whether the library only bounds its contacts with balls."""
     families: Mapping[str, Callable[[Generator, int], Shots]] = field(default_factory=dict)
