@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from typing import ClassVar, NoReturn, Self, TypeAlias, Unpack
+from typing import ClassVar, Self, TypeAlias, Unpack
 
 import numpy as np
 from numpy.typing import ArrayLike
@@ -84,13 +84,6 @@ class SweptHits(LimbFields):
     def hit(self) -> BoolArray:
         """Whether there is certainly a contact; bool (n,)."""
         return frozen(self._row >= 0)
-
-    @property
-    def local_normal(self) -> NoReturn:  # type: ignore[override]
-        """AttributeError: a contact has a place and no normal."""
-        raise AttributeError(
-            "local_normal: expected hits of rays or places of points, got contacts; see local_position"
-        )
 
     @property
     def _surface(self) -> Surface:
