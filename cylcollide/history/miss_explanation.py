@@ -82,7 +82,7 @@ class MissExplanation(Record):
 
     def __str__(self) -> str:
         begin, end = self.ticks[[0, -1]]
-        when = f"time {_number(self.time)} (tick {self.tick}, alpha {self.alpha:.3g})"
+        when = f"time {self._moment(self.time)} (tick {self.tick}, alpha {self.alpha:.3g})"
         of_group = "" if self.asked_group is None else f" of group {self._group(self.asked_group)}"
         if self.hit:
             verdict = f"hit after all: {self._name(self)} at {when}"
@@ -100,10 +100,15 @@ class MissExplanation(Record):
             if first.hit:
                 limb = self._name(first)
             lines.insert(2, f"first on its way at that time: {limb}")
-        lines.append(f"searched: {_number(begin)} to {_number(end)}, in steps of {self.resolution:.3g} and less")
+        lines.append(f"searched: {self._moment(begin)} to {self._moment(end)}, in steps of {self.resolution:.3g} and less")
         if not self.hit:
             lines += remarks_on_end(self.end.tolist())
         return "\n  ".join(lines)
+
+    def _moment(self, time: float) -> str:
+        """A time in words, rounded to about 1e-8 of the kept time."""
+        digits = 8 - frexp(float(self.ticks[-1] - self.ticks[0]))[1] * 3 // 10
+        return f"{round(time, digits):.15g}"
 
     def _group(self, number: int) -> str:
         """A hit group, by name if it has one."""
@@ -122,7 +127,7 @@ class MissExplanation(Record):
         away = [max(begin - self.time, self.time - end, 0.0) for begin, end in self.intervals]
         near = sorted(np.argsort(away, kind="stable")[:INTERVALS_SHOWN].tolist())
         words = [
-            f"{_number(begin)} to {_number(end)} ({self._away(begin, end)})"
+            f"{self._moment(begin)} to {self._moment(end)} ({self._away(begin, end)})"
             for begin, end in self.intervals[near].tolist()
         ]
         if len(away) > len(near):
@@ -160,11 +165,6 @@ class MissExplanation(Record):
         scene = Scene(self._limbs, self._statics)
         timeline = partial(_draw_timeline, miss=self, unit=time_unit)
         return shot_figure("MissExplanation.plot", scene, shot, title, path, unit, below=timeline)
-
-
-def _number(time: float) -> str:
-    """A time in words, to the millisecond if it is in seconds since 1970."""
-    return f"{time:.13g}"
 
 
 def _place(point: Float64Array, gap: float) -> str:

@@ -176,18 +176,16 @@ class PastQueries(metaclass=Shown):
     def cast_moving(self, request: Callable[[Ring], MovingRequest]) -> MovingHits:
         """The limb that each flying bullet hits first, and when; limbs move while it flies.
 
-        A bullet flies straight from its start at time `t0` to its end at `t1`. The ends of limbs
-        move on straight lines from each tick to the next, regardless of `interpolate`. First
-        contacts and their order are those of real arithmetic on these numbers. Boxes are as in
-        `limbs_at`; contacts with them are bounded. A fast limb that crosses the bullet's path
-        between ticks is hit.
+        A bullet flies straight from its start to its end. The ends of limbs move on straight lines
+        from each tick to the next, regardless of `interpolate`. First contacts and their order are
+        those of real arithmetic on these numbers; contacts with boxes, which are as in `limbs_at`,
+        are bounded. A fast limb that crosses the bullet's path between ticks is hit.
 
         Parameters
         ----------
         starts, ends
-            Start and end of each bullet, (n, 3) each or one for all. Or only a path returned by
-            `flight`: a row of the result is then one of its bullets, with the first contact over
-            its pieces.
+            Start and end of each bullet, (n, 3) each or one for all. Or only a path of `flight`: a
+            row of the result is then one of its bullets, with the first contact over its pieces.
         t0, t1
             Times at start and end, (n,) or one for all; t1 >= t0. With t1 = t0 it is a ray.
         target_t0, target_t1

@@ -2,6 +2,7 @@
 
 import json
 import sqlite3
+from contextlib import ExitStack
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, Any
 
@@ -39,13 +40,14 @@ def view_file(
     if up not in ("auto", "y", "z"):
         stop(f"--up: expected y, z or auto, got {up!r}")
     keep_inputs([file], html=html, png=png)
-    subject = read_subject(file)
-    count = len(subject.shots)
-    if shot is not None and shot >= count:
-        expected = f"less than {count}, the shots of {file}" if count else f"a file with shots, {file} has none"
-        stop(f"--shot: expected {expected}, got {shot}")
-    viewer = view(subject, up=up, port=port, open_browser=browser and html is None and png is None)  # type: ignore[arg-type]
-    _show_or_write(viewer, shot, html, png)
+    opens = browser and html is None and png is None
+    with ExitStack() as opened:
+        subject = read_subject(file, opened)
+        count = len(subject.shots)
+        if shot is not None and shot >= count:
+            expected = f"less than {count}, the shots of {file}" if count else f"a file with shots, {file} has none"
+            stop(f"--shot: expected {expected}, got {shot}")
+        _show_or_write(view(subject, up=up, port=port, open_browser=opens), shot, html, png)  # type: ignore[arg-type]
 
 
 def _show_or_write(viewer: "Viewer", shot: int | None, html: Path | None, png: Path | None) -> None:
@@ -65,12 +67,12 @@ def _show_or_write(viewer: "Viewer", shot: int | None, html: Path | None, png: P
         viewer.close()
 
 
-def read_subject(file: Path) -> Subject:
-    """The subject in a file; OSError or ValueError if it cannot be read or viewed."""
+def read_subject(file: Path, opened: ExitStack) -> Subject:
+    """The subject in a file, which `opened` closes; OSError or ValueError if it cannot be read or viewed."""
     with file.open("rb") as stream:
         head = stream.read(len(SQLITE))
     if head == SQLITE:
-        return subject_of(LoggedShots(file))
+        return subject_of(opened.enter_context(LoggedShots(file)))
     if file.suffix == ".json":
         try:
             record: Any = json.loads(file.read_bytes())

@@ -122,7 +122,7 @@ def test_text_resolves_gap_and_times_anywhere(moved: float, epoch: float):
     for k in range(3):
         history.record(epoch + k / 64)
     why = history.explain_miss([moved + 0.125, -3, 1.25], [moved + 0.125, 3, 1.25], epoch + 1 / 64)
-    assert f"at time {epoch + 1 / 64:.13g} " in str(why)
+    assert f"at time {epoch + 1 / 64:.15g} " in str(why)
     assert f"({moved + 0.125:.3f}, 0, 1.25)" in str(why)
     assert f"({moved + 0.1:.15g}, 0, 1.25)" in str(why)
     assert f"{history.times[-1]:.13g}" in repr(history)

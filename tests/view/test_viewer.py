@@ -3,6 +3,7 @@
 import json
 import re
 import time
+from contextlib import ExitStack
 from pathlib import Path
 from types import SimpleNamespace
 from urllib.request import Request, urlopen
@@ -17,8 +18,6 @@ import cylcollide as cc
 
 pytest.importorskip("viser", reason="the extra view")
 
-from cylcollide.shotlog.logged import LoggedShots
-from cylcollide.view import command as view_command
 from cylcollide.view import files
 from cylcollide.view.command import read_subject
 from cylcollide.view.frames import frame_of_state, frame_of_tick
@@ -206,18 +205,15 @@ def test_a_page_of_a_log_has_a_list_of_shots(viewer_of, match, tmp_path: Path, m
         assert fewer["words"][0].startswith(f"The first {len(fewer['lines']) - 1} of {len(log)} shots.")
 
 
-def test_the_command_reads_every_kind_of_file(match, tmp_path: Path, monkeypatch):
-    opened = []
-    monkeypatch.setattr(view_command, "LoggedShots", lambda file: opened.append(LoggedShots(file)) or opened[-1])
+def test_the_command_reads_every_kind_of_file(match, tmp_path: Path):
     limbs = cc.Limbs.spheres([[0, 0, 0]], 1.0)
     limbs.save(tmp_path / "limbs.npz")
     cc.Rig.humanoid().save(tmp_path / "rig.json")
     for file, frames in ((tmp_path / "limbs.npz", 1), (tmp_path / "rig.json", 1), (match[1], 6)):
-        subject = read_subject(file)
-        assert len(subject.times) == frames
-        assert len(subject.frame(0).limbs)
-    (log,) = opened
-    log.close()
+        with ExitStack() as opened:
+            subject = read_subject(file, opened)
+            assert len(subject.times) == frames
+            assert len(subject.frame(0).limbs)
 
 
 @pytest.mark.parametrize(
