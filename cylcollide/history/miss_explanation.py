@@ -100,7 +100,9 @@ class MissExplanation(Record):
             if first.hit:
                 limb = self._name(first)
             lines.insert(2, f"first on its way at that time: {limb}")
-        lines.append(f"searched: {self._moment(begin)} to {self._moment(end)}, in steps of {self.resolution:.3g} and less")
+        lines.append(
+            f"searched: {self._moment(begin)} to {self._moment(end)}, in steps of {self.resolution:.3g} and less"
+        )
         if not self.hit:
             lines += remarks_on_end(self.end.tolist())
         return "\n  ".join(lines)
