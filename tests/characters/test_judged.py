@@ -233,9 +233,9 @@ def test_a_decision_has_all_steps():
     judged = world.judge_segments([[0, 0, 0], [0, 9, 0]], [[16, 0, 0], [16, 9, 0]], policy, energy=10.0)
     text = str(judged.explain(0))
     for line, said in zip(text.splitlines(), ("5 limbs crossed, judged by arm, damage 10, energy left 0",
-            "arm of character 7, hit group 2, from 0.125 to 0.25, 2 thick: .* 10 → 8, damage 4",
-            "chest .* as hit group 2, that of step 1; energy 8 → 5, damage 6", "heart .* 1 thick: takes nothing",
-            "limb 3 of nobody, .* energy 5 → 0, damage 0", "hand .* not reached"), strict=True):  # fmt: skip
+            "arm of character 7, hit group 2, from 0.125 to 0.25, 2 thick: .* 10 -> 8, damage 4",
+            "chest .* as hit group 2, that of step 1; energy 8 -> 5, damage 6", "heart .* 1 thick: takes nothing",
+            "limb 3 of nobody, .* energy 5 -> 0, damage 0", "hand .* not reached"), strict=True):  # fmt: skip
         assert re.search(said, line)
     assert "0 limbs crossed, no hit, damage 0, energy left 10" in str(judged.explain(-1))
     assert judged.explain(0).steps[1].ruling == 0

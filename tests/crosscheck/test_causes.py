@@ -6,7 +6,7 @@ from support.faulty_engines import (
     ExactEngine,
     InflatedEngine,
     LossyEngine,
-    MissingLimbEngine,
+    BlindEngine,
     OpenEngine,
     SingleEngine,
     flipped_world,
@@ -246,7 +246,7 @@ def test_an_exact_engine_has_nothing_to_explain():
     [
         (InflatedEngine, (), 3000, "inflated", Cause.SHAPE, 1000),
         (OpenEngine, (), 3000, "ends open", Cause.SHAPE, 100),
-        (MissingLimbEngine, ("humanoid",), 3000, "limb missing", Cause.BROAD_PHASE, 0),
+        (BlindEngine, ("humanoid",), 3000, "limb missing", Cause.BROAD_PHASE, 0),
         (SingleEngine, (), 3000, "single precision", Cause.SINGLE_PRECISION, 1000),
         (LossyEngine, ("humanoid",), 24_000, "rays lost", Cause.API_LIMIT, 5),
     ],
@@ -259,8 +259,8 @@ def test_a_planted_fault_is_named(engine, families, rays, name, cause, least):
     evidence = found["findings"][0]["evidence"]
     if engine is InflatedEngine:
         assert [evidence["side_share"], evidence["cap_share"]] == pytest.approx([0.01, 0.01], rel=1e-6)
-    if engine is MissingLimbEngine:
-        assert evidence["limbs"] == [MissingLimbEngine.blind]
+    if engine is BlindEngine:
+        assert evidence["limbs"] == [BlindEngine.blind]
     if engine is LossyEngine:
         assert evidence["lost"] > 5
 

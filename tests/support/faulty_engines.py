@@ -76,7 +76,7 @@ class OpenEngine(ExactEngine):
         return cc.Limbs.tubes(limbs.p1, limbs.p2, limbs.radius, limbs.radius * (1 - 1e-9))
 
 
-class MissingLimbEngine(ExactEngine):
+class BlindEngine(ExactEngine):
     """Limb 3, if there is one, is never hit."""
 
     blind = 3
@@ -115,7 +115,7 @@ class LossyEngine(ExactEngine):
         )
 
 
-class LossyOverallEngine(LossyEngine):
+class ForgetfulEngine(LossyEngine):
     """Every thousandth ray over all batches is lost."""
 
     asked = 0
@@ -126,13 +126,13 @@ class LossyOverallEngine(LossyEngine):
         return self.without(ExactEngine.cast_segments(self, starts, ends), number % 1000 == 0)
 
 
-class ExitEngine(ExactEngine):
+class LeavingEngine(ExactEngine):
     """No fault: a ray that starts inside hits where it leaves the limb."""
 
     inside = "exit"
 
 
-class IgnoreInsideEngine(ExactEngine):
+class PassingEngine(ExactEngine):
     """No fault: a segment ignores the limb that it starts in."""
 
     inside = "ignore"

@@ -11,7 +11,7 @@ from cylcollide.crosscheck.run import scoreboard as board
 from cylcollide.crosscheck.run.scoreboard import ASKED, scoreboard
 from cylcollide.engines import registry
 
-FAULTY = ("Exact", "Inflated", "Open", "Blind", "Single", "DroppingEngine", "Leaving", "Passing", "Short")
+FAULTY = ("Exact", "Inflated", "Open", "Blind", "Single", "Forgetful", "Leaving", "Passing", "Short")
 FAILING = ("Raising", "Panicking", "Balls", "Rayless")
 RAYS = 250 * len(ASKED)
 SEED = 5
