@@ -3,10 +3,10 @@
 import numpy as np
 import pytest
 from support.faulty_engines import (
+    BlindEngine,
     ExactEngine,
     InflatedEngine,
     LossyEngine,
-    BlindEngine,
     OpenEngine,
     SingleEngine,
     flipped_world,

@@ -116,9 +116,7 @@ def test_a_planted_engine(planted, kind, start, end):
 def test_a_ray_that_is_lost_by_its_place_in_the_batch():
     engine_of = PlainEngine(LossyEngine)
     limb = [(0.0, 0.0, -0.503)], [(0.0, 0.0, 0.501)], [0.2]
-    case = made(
-        *limb, (-1.0, 0.013, 0.0117), (1.0, 0.017, 0.0123), kind="missed", engine_of=PlainEngine(BlindEngine)
-    )
+    case = made(*limb, (-1.0, 0.013, 0.0117), (1.0, 0.017, 0.0123), kind="missed", engine_of=PlainEngine(BlindEngine))
     beside = ((-1.0, 3.0, 0.0), (1.0, 3.0, 0.0))
     case = replace(case, cause=Cause.API_LIMIT.label, bound=None, before=(beside,) * 999, after=(beside,) * 40)
     small = minimise(case, engine_of, questions=100)
