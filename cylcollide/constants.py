@@ -117,9 +117,7 @@ RAYS_PER_THREAD = 12500  # least rays of a chunk with several threads: half a mi
 
 LIMBS_PER_THREAD = 2048  # most limbs that one thread places: a tenth of a millisecond of work; threads share more
 
-MATRICES_PER_THREAD = (
-    8192  # most matrices that one thread converts: a tenth of a millisecond of work; threads share more
-)
+MATRICES_PER_THREAD = 8192  # most matrices that one thread converts: a tenth of a millisecond; threads share more
 
 SMALLEST_BATCH = 64  # fewer points are processed singly: buffers for many cost 5 µs
 
