@@ -133,8 +133,9 @@ class Rig(EditableRig):
         """A person of 17 limbs, standing with hanging arms; identity quaternions are the rest pose.
 
         Bones and limbs have the same names: pelvis (the root, at the height of the hips), abdomen,
-        chest, neck, head; and left_ and right_ upper_arm, forearm, hand, thigh, shank, foot. Hit
-        groups: head 1, torso 2 (with the neck), arm 3 (with the hand), leg 4 (with the foot).
+        chest, neck, head; with prefixes `left_` and `right_`: upper_arm, forearm, hand, thigh,
+        shank, foot. Hit groups: head 1, torso 2 (with the neck), arm 3 (with the hand), leg 4 (with
+        the foot).
 
         `height` is from sole to crown, in any unit, 2**-400 to 2**400. `up`: with "z", z points up,
         x forward, y to the left; with "y", y up, z forward, x to the left. The origin of the

@@ -23,7 +23,7 @@ ProtectedSince: TypeAlias = Mapping[int, float]
 Protected: TypeAlias = tuple[Int64Array, Float64Array]
 """Characters, ascending, and the time from which on each is not hit; (k,) each."""
 
-NOBODY: Protected = np.empty(0, np.int64), np.empty(0)
+NO_PROTECTION: Protected = np.empty(0, np.int64), np.empty(0)
 
 PastRequest: TypeAlias = tuple[RayRequest, RequestedTimes | SampleTimes, Protected]
 """Rays, or points as segments of length 0; the time of each; and the protected characters."""
@@ -142,7 +142,7 @@ def repeated(
 def protected_by(since: ProtectedSince | None) -> Protected:
     """The checked characters and times of the option `protected_since`."""
     if since is None:
-        return NOBODY
+        return NO_PROTECTION
     if not isinstance(since, Mapping):
         raise ValueError(f"protected_since: expected a mapping from characters to times, got {type(since).__name__}")
     ids = validate.list_of_integers([*since] or np.empty(0, np.int64), "protected_since", 2**31 - 1)

@@ -13,7 +13,7 @@ from cylcollide.bvh.traverse import Stack, make_stack
 from cylcollide.characters.quaternions import normalised, rotated
 from cylcollide.history.requests import Protected
 from cylcollide.history.sample_times import RequestedTimes, SampleTimes, placed_times
-from cylcollide.history.ticks import NOBODY, Ring, Structure
+from cylcollide.history.ticks import NO_OWNER, Ring, Structure
 from cylcollide.kernels.limb_table import BOX_AXES, CENTRE, P1, P2, ROW, LimbRows, LimbTable
 from cylcollide.limbs.limbs import Limbs
 from cylcollide.limbs.pictures import Scene
@@ -105,7 +105,7 @@ class RewoundLimbs:
         found = np.empty((len(self._state_row), 3), np.int64)
         for one, own, row in self._parts:
             owner = one.limb["owner"][row]
-            owned, ids, first = owner >= 0, np.full(len(row), NOBODY), np.zeros(len(row), np.int64)
+            owned, ids, first = owner >= 0, np.full(len(row), NO_OWNER), np.zeros(len(row), np.int64)
             ids[owned], first[owned] = (one.characters[name][owner[owned]] for name in ("id", "first_row"))
             found[own] = np.column_stack([one.static[row], ids, row - first])
         return found

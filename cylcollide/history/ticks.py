@@ -32,7 +32,7 @@ from cylcollide.world.snapshot import Snapshot
 
 Interpolation: TypeAlias = Literal["bones", "ends"]
 
-NOBODY, STAYS = -1, -1
+NO_OWNER, STAYS = -1, -1
 
 
 class Models:
@@ -49,7 +49,7 @@ class Models:
         self.numbers = np.column_stack([t.p1, t.p2, t.radius, t.radius2])
         self.codes = codes = np.zeros(len(limbs), MODEL_FIELDS)
         codes["kind"], codes["kernel_shape"], codes["box"], codes["mask"] = t.kind, t.kernel_shape, t.box, t.mask
-        codes["needs_axis"], codes["label"] = HAS_AXIS[t.kind], NOBODY
+        codes["needs_axis"], codes["label"] = HAS_AXIS[t.kind], NO_OWNER
         codes["label"][: len(bare)] = bare.character
         of_rigs = slice(len(bare), first_static)
         codes["bone"][: len(bare)] = NO_BONE  # a static has one bone
@@ -103,14 +103,14 @@ class Structure:
         """The first recorded bone."""
         self.limb = limb = np.empty(layout.rows, LIMB_FIELDS)
         """As in `recorded.limbs.TickRows`."""
-        limb["model"], limb["owner"][: self.bare] = layout.stacked_row, NOBODY
+        limb["model"], limb["owner"][: self.bare] = layout.stacked_row, NO_OWNER
         limb["owner"][self.bare :] = np.repeat(np.arange(len(layout.counts.rows)), layout.counts.rows)
         self.shared_layers = layout.shared_mask
         """The layers common to all limbs."""
         self.characters = characters = np.zeros(len(layout.counts.rows), CHARACTER_FIELDS)
         """As in `recorded.limbs.TickRows`, before the next tick is recorded."""
         characters["id"][:count], characters["layers"][:count] = layout.ids, layout.layers
-        characters["id"][count:], characters["layers"][count:] = NOBODY, columns.OWN_LAYERS
+        characters["id"][count:], characters["layers"][count:] = NO_OWNER, columns.OWN_LAYERS
         characters["first_row"], characters["rows"] = layout.first.rows, layout.counts.rows
         characters["first_bone"] = layout.first.bones - self.first_bone
         characters["first_box"][:count] = layout.first.boxes[:count] - models.first_box[layout.rig]

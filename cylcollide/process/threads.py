@@ -54,7 +54,7 @@ def in_chunks(
                 errors.append(error)
 
     try:
-        helpers.lend([partial(help_out, own) for own in busy])
+        helpers.submit([partial(help_out, own) for own in busy])
         work()  # the calling thread works too
         _finish(pending, busy)
     except BaseException:
@@ -85,13 +85,13 @@ class Helpers:
     """
 
     def __init__(self) -> None:
-        self.forget()
+        self.reset()
 
-    def forget(self) -> None:
+    def reset(self) -> None:
         """Reset to no threads: the child of a fork has only the thread that forked."""
         self._functions, self._count = SimpleQueue[Callable[[], None]](), 0
 
-    def lend(self, functions: list[Callable[[], None]]) -> None:
+    def submit(self, functions: list[Callable[[], None]]) -> None:
         """Call each function in a helper, as soon as one is free; call fewer if threads cannot be started."""
         with suppress(RuntimeError):  # the system has no more, or Python is exiting
             while self._count < len(functions):
@@ -109,4 +109,4 @@ class Helpers:
 helpers = Helpers()
 
 if hasattr(os, "register_at_fork"):
-    os.register_at_fork(after_in_child=helpers.forget)
+    os.register_at_fork(after_in_child=helpers.reset)

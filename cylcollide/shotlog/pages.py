@@ -79,7 +79,7 @@ class PageWriter:
 
     def _add_state(self, state: Snapshot, ring: Ring | None, whole: bool) -> None:
         if not self._entries:
-            self._codec.forget()
+            self._codec.reset()
         roster, digest = state._roster, self.contents.digest
         self._rigs = {one: roster.rigs[rig] for one, rig in zip(roster.ids.tolist(), roster.rig.tolist(), strict=True)}
         values = {"world": values_of_state(state, digest), "ticks": values_of_ticks(ring, digest), "whole": whole}
@@ -116,7 +116,7 @@ class PageWriter:
         states = [values_of_state(state, self.contents.digest) for state, _ in self._states.values()]
         page = packed({"poses": groups, "states": states, "entries": self._entries})
         gone = [one for name, what in self._entries if name == "despawn" for one in what["ids"].tolist()]
-        self._codec.forget(gone)
+        self._codec.reset(gone)
         for one in gone:
             self._rigs.pop(one, None)
         self._clear()
@@ -136,7 +136,7 @@ class PageReader:
         content = unpacked(page)
         entries: list[tuple[str, Values]] = content["entries"]
         if entries and entries[0][0] == "state":
-            self._codec.forget()
+            self._codec.reset()
         for name, values in entries:
             if name == "spawn":
                 self._rigs |= dict.fromkeys(values["ids"].tolist(), self.objects[values["rig"]])

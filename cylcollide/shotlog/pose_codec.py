@@ -65,7 +65,7 @@ class PoseCodec:
         self._last: dict[int, tuple[Float64Array, Float64Array]] = {}
         """The last two poses of each character: bones relative to their parents, (7, b) each."""
 
-    def forget(self, ids: Sequence[int] | None = None) -> None:
+    def reset(self, ids: Sequence[int] | None = None) -> None:
         """Delete the last poses of these characters, or of all: their next poses are predicted without."""
         for one in list(self._last) if ids is None else ids:
             self._last.pop(int(one), None)

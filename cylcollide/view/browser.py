@@ -93,12 +93,12 @@ class Browser:
             message["sessionId"] = self._session
         self._socket.send(json.dumps(message))
         while True:
-            told = json.loads(self._socket.recv(timeout=TIMEOUT))
-            if told.get("id") == self._number:
-                if "error" in told:
-                    raise RuntimeError(f"{method}: {told['error']['message']}")
-                return told["result"]
-            self.events.append(told)
+            message = json.loads(self._socket.recv(timeout=TIMEOUT))
+            if message.get("id") == self._number:
+                if "error" in message:
+                    raise RuntimeError(f"{method}: {message['error']['message']}")
+                return message["result"]
+            self.events.append(message)
 
     def resize(self, width: int, height: int) -> None:
         """Set the size of the page, in pixels."""
@@ -107,8 +107,8 @@ class Browser:
 
     def evaluate(self, expression: str) -> Any:
         """The value of a JavaScript expression in the page."""
-        told = self.call("Runtime.evaluate", expression=expression, returnByValue=True, awaitPromise=True)
-        return told["result"].get("value")
+        message = self.call("Runtime.evaluate", expression=expression, returnByValue=True, awaitPromise=True)
+        return message["result"].get("value")
 
     def open(self, url: str) -> None:
         """Open a page and wait until it has a canvas."""

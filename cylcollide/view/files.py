@@ -109,8 +109,8 @@ def _page_with_shots(server: Any, stage: Stage, subject: Subject, ticks: str, up
     """A page that contains the page of all ticks and the shots of a subject, as many as there is room for."""
     count, words = len(subject.times), "Choose a shot."
     entries, left = list[Entry](), LARGEST - len(ticks)
-    for number, told in enumerate(subject.tell_all()):
-        entry = _entry(server, stage, subject.shots[number], told, ticks, up)
+    for number, shot in enumerate(subject.shot_views()):
+        entry = _entry(server, stage, subject.shots[number], shot, ticks, up)
         left -= sum(map(len, (entry.line, entry.words, entry.own)))
         if left < 0:
             words = f"The first {number} of {len(subject.shots)} shots. {words}"
@@ -121,15 +121,15 @@ def _page_with_shots(server: Any, stage: Stage, subject: Subject, ticks: str, up
     return _joined(subject, [first, *entries], ticks)
 
 
-def _entry(server: Any, stage: Stage, line: str, told: ShotView, ticks: str, up: int) -> Entry:
+def _entry(server: Any, stage: Stage, line: str, shot: ShotView, ticks: str, up: int) -> Entry:
     """The entry of a shot: the limbs that were judged, where it hits, and why."""
-    stage.show(told.judged, told.marks)
-    look_at_shot(server.initial_camera, told.judged, told.marks, up, stage.origin)
+    stage.show(shot.judged, shot.marks)
+    look_at_shot(server.initial_camera, shot.judged, shot.marks, up, stage.origin)
     page: str = server.get_scene_serializer().as_html()
     before = _equal(lambda count: page[:count] == ticks[:count], min(len(page), len(ticks)))
     most = min(len(page), len(ticks)) - before
     after = _equal(lambda count: page[len(page) - count :] == ticks[len(ticks) - count :], most)
-    return Entry(line, told.words, before, page[before : len(page) - after], after)
+    return Entry(line, shot.words, before, page[before : len(page) - after], after)
 
 
 def _equal(is_so: Callable[[int], bool], most: int) -> int:

@@ -55,9 +55,9 @@ class Subject:
     """Times of the frames, one per frame."""
     shots: Sequence[str] = ()
     """A line about each shot."""
-    tell: Callable[[int], ShotView] | None = None
+    shot_view: Callable[[int], ShotView] | None = None
     """The shot with a number."""
-    tell_all: Callable[[], Iterable[ShotView]] = tuple
+    shot_views: Callable[[], Iterable[ShotView]] = tuple
     """All shots, one after another."""
 
 
@@ -108,12 +108,12 @@ def _(seen: LoggedShots) -> Subject:
     states = _States(seen)
     groups = states[0]._group_names
 
-    def tell(number: int) -> ShotView:
-        return seen._again(number, partial(_told, seen[number], seen.ticks))
+    def shot_view(number: int) -> ShotView:
+        return seen._again(number, partial(_shot_view_of, seen[number], seen.ticks))
 
     return Subject(
         f"{len(seen)} shots, {len(seen.ticks)} ticks", groups, lambda i: frame_of_state(states[i]), seen.times,
-        _ShotLines(seen), tell, lambda: map(tell, range(len(seen))),
+        _ShotLines(seen), shot_view, lambda: map(shot_view, range(len(seen))),
     )  # fmt: skip
 
 
@@ -154,7 +154,7 @@ class _ShotLines(Sequence[str]):
         return f"{shot.number}: tick {shot.tick}, {'hit' if shot.hit else 'miss'}{note}"
 
 
-def _told(shot: LoggedShot, ticks: Int64Array, judged: Judged, asked: Any, call: Values, row: int) -> ShotView:
+def _shot_view_of(shot: LoggedShot, ticks: Int64Array, judged: Judged, asked: Any, call: Values, row: int) -> ShotView:
     """The `ShotView` of a logged shot, given the log's ticks; the shot judged again, on `asked`; its call and row."""
     why, now, at = explanation_of(judged, asked, call, row), None, ""
     if not isinstance(asked, PoseHistory):
@@ -183,12 +183,17 @@ def subject_of_cases(cases: Sequence["Case"], title: str) -> Subject:
     """Cases of the cross-check: both answers to each."""
     from cylcollide.crosscheck.cases.wording import headline  # noqa: PLC0415  needs an extra
 
-    def tell(number: int) -> ShotView:
+    def shot_view(number: int) -> ShotView:
         return _told_case(cases[number], headline(cases[number]))
 
     lines = [f"{i}: {case.kind}, {case.name(case.limb)}" for i, case in enumerate(cases)]
     return Subject(
-        title, {}, lambda _: tell(0).judged, shots=lines, tell=tell, tell_all=lambda: map(tell, range(len(cases)))
+        title,
+        {},
+        lambda _: shot_view(0).judged,
+        shots=lines,
+        shot_view=shot_view,
+        shot_views=lambda: map(shot_view, range(len(cases))),
     )
 
 

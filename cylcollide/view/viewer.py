@@ -75,10 +75,10 @@ class Viewer:
         if not (isinstance(up, str) and up in get_args(Up)):
             raise ValueError(f"up: expected 'auto', 'y' or 'z', got {shown(up)}; turn what has x up before it is shown")
         self._subject, self._lock = subject, RLock()
-        self._told: ShotView | None = None
+        self._shown_shot: ShotView | None = None
         self._playing: Event | None = None
         """Set to end the playback; None if nothing plays."""
-        self._is_told = self._is_closed = False
+        self._is_updating = self._is_closed = False
         self._frame, frames = subject.frame(0), map(subject.frame, range(len(subject.times)))
         self._first = first = next((frame for frame in frames if len(frame.limbs)), self._frame)
         self._up = up_axis(first.limbs, ~first.is_static) if up == "auto" else "xyz".index(up)
@@ -141,7 +141,7 @@ class Viewer:
             expected = f"one of {count} frames, 0 to {count - 1}"
             raise ValueError(f"frame: expected {expected}, got {shown(number)}; count them from 0")
         with self._lock:
-            self._told, self._frame = None, self._subject.frame(number)
+            self._shown_shot, self._frame = None, self._subject.frame(number)
             self._words.content, self._which.visible, self._whence.visible = "", False, False
             self._draw(self._frame, NO_MARKS)
             self._put(number, None)
@@ -153,23 +153,23 @@ class Viewer:
         """
         self._check_open("choose")
         count = len(self._subject.shots)
-        if self._subject.tell is None or not is_integer(number) or not 0 <= number < count:
+        if self._subject.shot_view is None or not is_integer(number) or not 0 <= number < count:
             expected = f"0 to {count - 1}" if count else "no number, there are no shots"
             raise ValueError(f"shot: expected {expected}, got {shown(number)}; the list of shots begins with numbers")
         self._pause()
         with self._lock:
-            told = self._told = self._subject.tell(number)
-            self._words.content, self._which.visible = preformatted(told.words), told.now is not None
+            chosen = self._shown_shot = self._subject.shot_view(number)
+            self._words.content, self._which.visible = preformatted(chosen.words), chosen.now is not None
             self._whence.visible = True
-            self._show_told()
-            self._put(told.frame, number)
+            self._draw_shot()
+            self._put(chosen.frame, number)
             self._look_at_shot()
 
     def _look_at_shot(self) -> None:
-        told = self._told
-        if told is not None:
+        chosen = self._shown_shot
+        if chosen is not None:
             as_player = self._whence.value == AS_PLAYER
-            look_at_shot(self._server.initial_camera, told.judged, told.marks, self._up, self._origin, as_player)
+            look_at_shot(self._server.initial_camera, chosen.judged, chosen.marks, self._up, self._origin, as_player)
             for client in self._server.get_clients().values():
                 self._aim(client)
 
@@ -177,16 +177,16 @@ class Viewer:
         first = self._server.initial_camera
         aim(client.camera, first.position, first.look_at, self._up)
 
-    def _show_told(self) -> None:
-        told = self._told
-        if told is not None:
-            then = told.now is None or self._which.value == AS_JUDGED
-            self._frame = told.judged if then or told.now is None else told.now
-            self._draw(self._frame, told.marks if then else replace(told.marks, struck=-1))
+    def _draw_shot(self) -> None:
+        chosen = self._shown_shot
+        if chosen is not None:
+            then = chosen.now is None or self._which.value == AS_JUDGED
+            self._frame = chosen.judged if then or chosen.now is None else chosen.now
+            self._draw(self._frame, chosen.marks if then else replace(chosen.marks, struck=-1))
 
     def _put(self, frame: int | None, shot: int | None) -> None:
         """Update the panel to what is shown; its callbacks have no effect meanwhile."""
-        self._is_told = True
+        self._is_updating = True
         try:
             if frame is not None:
                 self._slider.value = frame
@@ -196,7 +196,7 @@ class Viewer:
                 self._listed.options = self._lines()
             self._listed.value = NO_SHOT if shot is None else self._subject.shots[shot]
         finally:
-            self._is_told = False
+            self._is_updating = False
 
     def _draw(self, frame: Frame, marks: Marks) -> None:
         with self._server.atomic():
@@ -226,12 +226,12 @@ class Viewer:
         self._whence = gui.add_button_group("Look", [FROM_SIDE, AS_PLAYER], visible=False)
         self._words = gui.add_html("")
         self._bones = gui.add_checkbox("Bones", False)
-        self._slider.on_update(lambda _: self._asked(lambda: self.show(int(self._slider.value))))
+        self._slider.on_update(lambda _: self._on_change(lambda: self.show(int(self._slider.value))))
         self._play.on_click(lambda _: self._play_or_pause())
-        self._page.on_update(lambda _: self._asked(lambda: setattr(self._listed, "options", self._lines())))
-        self._listed.on_update(lambda _: self._asked(self._chosen))
-        self._which.on_click(lambda _: self._asked(self._show_told))
-        self._whence.on_click(lambda _: self._asked(self._look_at_shot))
+        self._page.on_update(lambda _: self._on_change(lambda: setattr(self._listed, "options", self._lines())))
+        self._listed.on_update(lambda _: self._on_change(self._chosen))
+        self._which.on_click(lambda _: self._on_change(self._draw_shot))
+        self._whence.on_click(lambda _: self._on_change(self._look_at_shot))
         self._bones.on_update(lambda _: self._show_bones(bool(self._bones.value)))
 
     def _lines(self) -> list[str]:
@@ -239,10 +239,10 @@ class Viewer:
         first = int(self._page.value) * LISTED
         return [NO_SHOT, *self._subject.shots[first : first + LISTED]]
 
-    def _asked(self, action: Callable[[], None]) -> None:
+    def _on_change(self, action: Callable[[], None]) -> None:
         """Handle a user's change of the panel, not a change by `_put`."""
         with self._lock:
-            if not self._is_told:
+            if not self._is_updating:
                 action()
 
     def _chosen(self) -> None:
@@ -284,7 +284,7 @@ class Viewer:
     def _show_bones(self, shows: bool) -> None:
         with self._lock:
             self._stage.shows_bones = shows
-            marks = NO_MARKS if self._told is None else self._told.marks
+            marks = NO_MARKS if self._shown_shot is None else self._shown_shot.marks
             self._draw(self._frame, marks)
 
     def _name_at(self, origin: Any, direction: Any) -> str:

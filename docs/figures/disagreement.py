@@ -18,7 +18,7 @@ from cylcollide.crosscheck.compare.comparison import Comparison
 from cylcollide.crosscheck.compare.disagreements import Kind
 from cylcollide.crosscheck.engine import BulletClient
 from cylcollide.crosscheck.generate.bullets import AIMED, PosedScene
-from cylcollide.crosscheck.run.chunk import fire
+from cylcollide.crosscheck.run.chunk import cast_scene
 from cylcollide.crosscheck.run.plan import PosesPlan
 from cylcollide.crosscheck.run.run import FinishedRun, run_plan, wrong_bullets
 from cylcollide.engines.rounded_cylinder import Rounded
@@ -42,7 +42,7 @@ PLAN = PosesPlan(BULLETS, SEED, (MOTION,))
 def compared() -> list[tuple[PosedScene, Comparison]]:
     """Both answers at every pose."""
     scenes = [scene for key in PLAN.keys for scene in PLAN.draw(key) if isinstance(scene, PosedScene)]
-    return [(scene, fire(scene, BulletClient, explain=False).compared) for scene in scenes]
+    return [(scene, cast_scene(scene, BulletClient, explain=False).compared) for scene in scenes]
 
 
 def depths() -> tuple[Float64Array, BoolArray, BoolArray]:

@@ -18,7 +18,7 @@ from cylcollide.crosscheck.compare.disagreements import Cause, Disagreements, Ki
 from cylcollide.crosscheck.engine import BulletClient, PlainEngine, Setup
 from cylcollide.crosscheck.generate.families import ChunkKey, draw_chunk, margin_sweep
 from cylcollide.crosscheck.generate.shots import Target
-from cylcollide.crosscheck.run.chunk import compute_chunk, fire
+from cylcollide.crosscheck.run.chunk import cast_scene, compute_chunk
 from cylcollide.crosscheck.run.plan import FamiliesPlan
 from cylcollide.crosscheck.run.run import run_plan
 from cylcollide.engines.rounded_cylinder import Rounded
@@ -198,7 +198,7 @@ def test_bounds_hold():
 
 
 def fired(scene):
-    return fire(scene, BulletClient)
+    return cast_scene(scene, BulletClient)
 
 
 def by_cause(findings: Disagreements, kind):

@@ -155,13 +155,13 @@ def test_threads_are_native_whatever_replaces_them_later(monkeypatch: pytest.Mon
 
 def test_a_helper_that_keeps_its_work_keeps_no_array_of_the_caller(monkeypatch: pytest.MonkeyPatch):
     """A helper releases its work shortly after it has notified the caller of the end."""
-    kept, lend, array = [], threads.helpers.lend, np.zeros(3)
+    kept, lend, array = [], threads.helpers.submit, np.zeros(3)
 
     def keeping(functions):
         kept.extend(functions)
         lend(functions)
 
-    monkeypatch.setattr(threads.helpers, "lend", keeping)
+    monkeypatch.setattr(threads.helpers, "submit", keeping)
     alive = weakref.ref(array)
     in_chunks(5 * RAYS_PER_THREAD, 3, lambda begin, end, array=array: array.sum() + end - begin)
     del array

@@ -69,8 +69,8 @@ def test_characters_that_come_and_go_are_kept_apart():
         rigs, numbers = [RIG] * len(ids), np.concatenate([np.moveaxis(at, -1, 0), np.moveaxis(turn, -1, 0)])
         numbers = np.ascontiguousarray(numbers[:, [one - 1 for one in ids]])
         assert np.array_equal(back.decoded(*there.encoded(ids, rigs, numbers), ids, rigs), numbers)
-        there.forget([4])
-        back.forget([4])
+        there.reset([4])
+        back.reset([4])
 
 
 def test_round_poses_is_near_and_stable():

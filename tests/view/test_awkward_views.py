@@ -70,7 +70,7 @@ def test_a_log_with_one_tick_and_no_shot_can_be_viewed(viewer_of, tmp_path: Path
     with cc.ShotLog.open(tmp_path / "one.shots") as log:
         assert (len(log.ticks), len(log)) == (1, 0)
         viewer = viewer_of(log)
-        assert viewer._told is None
+        assert viewer._shown_shot is None
         assert len(viewer._frame.limbs) > 0
 
 
@@ -86,7 +86,7 @@ def test_a_shot_at_a_time_that_was_not_kept_is_shown_at_the_present_state(viewer
         viewer = viewer_of(log)
         for number in range(len(log)):
             viewer.choose(number)
-            told, is_old = viewer._told, number < len(times)
+            told, is_old = viewer._shown_shot, number < len(times)
             assert told.marks.path[0].tolist() == [[[-9, 0, 0], [9, 0, 0]]] or not is_old
             assert (told.judged.limbs == match.world.limbs) == is_old == (told.now is None)
             assert ("judged at a time that was not kept; the present state is shown" in told.words) == is_old

@@ -202,7 +202,7 @@ def test_shots_that_begin_or_end_far_away_are_clipped_to_drawable_range(viewer_o
             places = seen(viewer)
             assert max(np.abs(one).max() for one in places.values()) < 3.0 * FARTHEST
             assert ("path" in places) == (number % 4 < 2)
-            assert viewer._told.words.startswith(f"shot {number}")
+            assert viewer._shown_shot.words.startswith(f"shot {number}")
         viewer.save_html(tmp_path / "far.html")
     assert "11: tick" in (tmp_path / "far.html").read_text(encoding="utf-8")
 

@@ -156,19 +156,19 @@ def test_a_log(path: Path, width: int):
         page.says(r"3: tick \d")
         page.click_on(BY_TEXT.format(kind="[role=option]", text=viewer._subject.shots[3]))
         page.says("shot 3, after tick")
-        assert viewer._told is not None
+        assert viewer._shown_shot is not None
         hit = next(shot.number for shot in shots if shot.hit)
         viewer.choose(hit)
         page.says(f"shot {hit}, after tick")
         browser.settle()
         (client,) = viewer._server.get_clients().values()
-        x, y = place_in(client.camera, viewer._told.marks.place) * [width, 900]
+        x, y = place_in(client.camera, viewer._shown_shot.marks.place) * [width, 900]
         for step in (0, 1):
             browser.call("Input.dispatchMouseEvent", type="mouseMoved", x=x + step, y=y)
         until(lambda: re.search("character .*row", browser.evaluate("document.querySelector('#pointed').textContent")))
         page.click_on(SLIDER, 0.98)
         page.says(r"time 0\.1\d+")
-        assert viewer._told is None
+        assert viewer._shown_shot is None
         assert browser.evaluate("document.documentElement.scrollWidth") <= width
         page.check()
         viewer.close()
@@ -240,7 +240,7 @@ def test_a_standalone_page(path: Path, tmp_path: Path):
     with cc.ShotLog.open(path) as shots, Browser(1400, 900) as browser:
         viewer = view(shots, open_browser=False)
         viewer.save_html(tmp_path / "page.html", rate=60.0)
-        words = [told.words for told in viewer._subject.tell_all()]
+        words = [told.words for told in viewer._subject.shot_views()]
         viewer.close()
         page = Page(browser, (tmp_path / "page.html").as_uri())
         assert browser.evaluate("document.querySelector('select').options.length") == 1 + len(shots) == 1 + len(words)

@@ -116,7 +116,7 @@ def test_shots_of_a_log_are_shown_as_judged(viewer_of, match):
         viewer = viewer_of(subject)
         for shot in list(log)[::3]:
             viewer.choose(shot.number)
-            told = viewer._told
+            told = viewer._shown_shot
             assert viewer._listed.value == subject.shots[shot.number]
             assert log.ticks[viewer._slider.value] == shot.tick
             found[shot.hit] += 1
@@ -141,14 +141,14 @@ def test_shots_of_a_log_are_shown_as_judged(viewer_of, match):
             assert line.startswith(f"{shot.number}: tick {shot.tick}, {'hit' if shot.hit else 'miss'}  player ann")
         assert min(found.values()) > 0
         viewer._which.value = AS_NOW
-        viewer._show_told()
+        viewer._draw_shot()
         assert viewer._frame is told.now
         viewer._listed.value = "none"  # as if chosen in the page
-        assert viewer._told is None
+        assert viewer._shown_shot is None
         viewer._listed.value = subject.shots[5]
-        assert viewer._told.words.startswith("shot 5,")
+        assert viewer._shown_shot.words.startswith("shot 5,")
         viewer._slider.value = 3
-        assert viewer._told is None
+        assert viewer._shown_shot is None
         assert viewer._frame.limbs == match[2][3]
         assert viewer._listed.value == "none"
 
@@ -164,7 +164,7 @@ def test_a_case_has_both_answers(viewer_of):
     case_room = pytest.importorskip("cylcollide.crosscheck.cases.case", reason="the extra crosscheck")
     subject = subject_of_cases([case_room.Case.read(RECORD)], "one case")
     viewer = viewer_of(subject)
-    told = viewer._told
+    told = viewer._shown_shot
     assert told is not None
     assert told.marks.entries[0][0] == pytest.approx(np.array([-0.1, 0.0045, 0.0135]))
     assert told.marks.places[0][0][0] < -0.1
@@ -194,7 +194,7 @@ def test_a_page_of_a_log_has_a_list_of_shots(viewer_of, match, tmp_path: Path, m
         viewer.save_html(tmp_path / "out.html")
         content = content_of((tmp_path / "out.html").read_text(encoding="utf-8"))
         assert content["lines"] == ["6 ticks", *viewer._subject.shots]
-        assert content["words"] == ["Choose a shot.", *(viewer._subject.tell(i).words for i in range(len(log)))]
+        assert content["words"] == ["Choose a shot.", *(viewer._subject.shot_view(i).words for i in range(len(log)))]
         assert all(page.startswith("<!") and page.endswith("</html>") for page in map(str.strip, content["pages"]))
         data = [re.findall(r'__VISER_EMBED_DATA__="([^"]+)"', page) for page in content["pages"]]
         assert len({one for (one,) in data}) == len(data)  # each has a recording of its own
@@ -284,7 +284,7 @@ def test_many_shots_have_pages(viewer_of):
     frame = subject_of(cc.Limbs.spheres([[0, 0, 0]], 1.0)).frame(0)
     shots, marks = [f"{i}: a shot" for i in range(450)], Marks(path=(np.eye(3)[None, :2], "#000000"))
     subject = Subject(
-        "many", {}, lambda _: frame, shots=shots, tell=lambda i: ShotView(frame, None, marks, f"shot {i}")
+        "many", {}, lambda _: frame, shots=shots, shot_view=lambda i: ShotView(frame, None, marks, f"shot {i}")
     )
     viewer = viewer_of(subject)
     assert len(viewer._listed.options) == 201

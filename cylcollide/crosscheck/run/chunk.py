@@ -32,7 +32,7 @@ WORST_KINDS = (Kind.PHANTOM, Kind.MISSED, Kind.WRONG_LIMB, Kind.EARLY, Kind.LATE
 
 def compute_chunk(plan: Plan, key: ChunkKey) -> Chunk:
     """Compute one chunk of a plan."""
-    parts = [fire(scene, plan.engine_of, explain=plan.finds_causes) for scene in plan.draw(key)]
+    parts = [cast_scene(scene, plan.engine_of, explain=plan.finds_causes) for scene in plan.draw(key)]
     # The key, scene and row identify the segment; its depth is the intended one.
     every = [
         {
@@ -97,7 +97,7 @@ class SceneResult:
         return np.where(named | (not isinstance(self.scene, PosedScene)), shot.depth[row], np.nan)
 
 
-def fire(scene: ShotScene, engine_of: EngineOf, *, explain: bool = True) -> SceneResult:
+def cast_scene(scene: ShotScene, engine_of: EngineOf, *, explain: bool = True) -> SceneResult:
     """Cast every segment of a scene on both sides, and optionally assign causes to the disagreements."""
     known = calibrations(engine_of, scene) if explain else None
     compared, found = compare(scene, engine_of, known)
