@@ -20,7 +20,7 @@ from support.mixed_queries import digests
 
 STORED = HERE / "equal_bits.json"
 SHARES = {"some": 0.04, "all": 1.0}
-"""Of 100,000 queries."""
+"""Of 290,000 queries."""
 KINDS = (
     *("cast", "few", "rays", "chords", "occluded", "points", "nearest", "overlap", "thick", "classify", "moved"),
     *("clearance", "doubts", "capsules", "boxes", "swept"),

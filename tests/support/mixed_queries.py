@@ -1,4 +1,4 @@
-"""About 100,000 mixed queries, and a digest of the bits of every result column.
+"""About 290,000 mixed queries, and a digest of the bits of every result column.
 
 They are drawn with `random` of a generator alone and use the public interface, so that two versions of the library can
 be compared bit by bit. Lengths (`distance`, `thickness`) are left out, because numpy's `hypot` is the system's.
