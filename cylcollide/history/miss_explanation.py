@@ -108,8 +108,8 @@ class MissExplanation(Record):
         return "\n  ".join(lines)
 
     def _moment(self, time: float) -> str:
-        """A time in words, rounded to about 1e-8 of the kept time."""
-        digits = 8 - frexp(float(self.ticks[-1] - self.ticks[0]))[1] * 3 // 10
+        """A time in words, rounded to about 1e-8 of the kept time; of the time itself if one tick is kept."""
+        digits = 8 - frexp(float(self.ticks[-1] - self.ticks[0]) or time)[1] * 3 // 10
         return f"{round(time, digits):.15g}"
 
     def _group(self, number: int) -> str:

@@ -184,7 +184,7 @@ def subject_of_cases(cases: Sequence["Case"], title: str) -> Subject:
     from cylcollide.crosscheck.cases.wording import headline  # noqa: PLC0415  needs an extra
 
     def shot_view(number: int) -> ShotView:
-        return _told_case(cases[number], headline(cases[number]))
+        return _case_view(cases[number], headline(cases[number]))
 
     lines = [f"{i}: {case.kind}, {case.name(case.limb)}" for i, case in enumerate(cases)]
     return Subject(
@@ -197,7 +197,7 @@ def subject_of_cases(cases: Sequence["Case"], title: str) -> Subject:
     )
 
 
-def _told_case(case: "Case", sentence: str) -> ShotView:
+def _case_view(case: "Case", sentence: str) -> ShotView:
     limbs = case.limbs
     named = Limbs.cylinders(case.p1, case.p2, case.radius, name=[case.name(i) for i in range(len(limbs))])
     start, end = np.array(case.start), np.array(case.end)

@@ -248,10 +248,12 @@ def test_python_does_not_exit_in_the_middle_of_a_task(way: str):
 
 
 FORK_MEANWHILE = """
-import os, time
+import os, threading, time
 from cylcollide.process.tasks import Task
 
-task = Task(lambda: time.sleep(1.0))
+has_begun = threading.Event()
+task = Task(lambda: has_begun.set() or time.sleep(1.0))
+has_begun.wait()
 child = os.fork()
 if child:
     task.wait()

@@ -228,7 +228,7 @@ def engine_results(replayed: Replayed) -> tuple[list[EngineResult], dict[str, st
     apart = answers_apart([name for name in registry.names() if name not in (OWN, BULLET, case.engine)], case)
     told += [answer for answer in apart.values() if not isinstance(answer, str)]
     absent = {name: answer for name, answer in apart.items() if isinstance(answer, str)}
-    return [_witness(*answer, replayed) for answer in told], absent
+    return [_engine_result(*answer, replayed) for answer in told], absent
 
 
 NamedAnswer = tuple[str, str, EngineAnswer]
@@ -272,7 +272,7 @@ def engine_title(case: Case, name: str | None = None) -> str:
     return ", ".join([name or case.engine, *settings, *(f"{option} {value}" for option, value in case.options.items())])
 
 
-def _witness(title: str, version: str, answer: EngineAnswer | None, replayed: Replayed) -> EngineResult:
+def _engine_result(title: str, version: str, answer: EngineAnswer | None, replayed: Replayed) -> EngineResult:
     true, case = replayed.ours, replayed.case
     right = answer is not None and answer.limb == true.limb
     error = off = None

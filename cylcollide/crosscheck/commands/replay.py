@@ -193,9 +193,9 @@ def _engines(story: Replayed) -> Iterator[RenderableType]:
     shown.add_column()
     true = _name(case, exact.limb), _after(case, exact.fraction)
     shown.add_row("rational arithmetic", "", *true, "", "", "", style="bold")
-    told, absent = story.engine_results
-    for place, witness in enumerate(told):
-        shown.add_row(*_witness(case, witness), style="yellow" if place == 0 else "")
+    results, absent = story.engine_results
+    for place, result in enumerate(results):
+        shown.add_row(*_engine_row(case, result), style="yellow" if place == 0 else "")
     yield shown
     missing = [name for name, why in absent.items() if MISSING in why]
     if missing:
@@ -205,17 +205,17 @@ def _engines(story: Replayed) -> Iterator[RenderableType]:
             yield f"No answer from {name}: {escape(why)}."
 
 
-def _witness(case: Case, witness: EngineResult) -> tuple[str | Text, ...]:
-    answer = witness.answer
+def _engine_row(case: Case, result: EngineResult) -> tuple[str | Text, ...]:
+    answer = result.answer
     if answer is None:
-        return witness.engine, witness.version, "no answer", "", "", "", Text("wrong", style="red")
-    error, off = witness.error, "" if witness.normal_off is None else angle(witness.normal_off)
+        return result.engine, result.version, "no answer", "", "", "", Text("wrong", style="red")
+    error, off = result.error, "" if result.normal_off is None else angle(result.normal_off)
     early = "" if error is None else f"{length(abs(error))} {'late' if error > 0 else 'early'}"
     early = "none" if error is not None and abs(error) < NOTHING else early
     right = "right limb" if answer.limb >= 0 else "right"
-    said = Text(right, style="green") if witness.right else Text("wrong", style="red")
+    verdict = Text(right, style="green") if result.right else Text("wrong", style="red")
     hit = _name(case, answer.limb), _after(case, answer.fraction)
-    return witness.engine, witness.version, *hit, early, off, said
+    return result.engine, result.version, *hit, early, off, verdict
 
 
 def _name(case: Case, limb: int) -> str:
