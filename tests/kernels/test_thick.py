@@ -187,7 +187,7 @@ def bore_rays(rng, n):
 
 def test_bores_equal_rational_arithmetic():
     rng, pieces, faces, open_ones = np.random.default_rng(77), [0, 0, 0], set(), 0
-    for tube, start, end, radius in bore_rays(rng, 70):
+    for tube, start, end, radius in bore_rays(rng, 180):
         solid = grown_by(exact_limb(tube._table, 0), radius)
         chords = limb_chords(segment_numbers(start, end), solid)
         spans = [span_of(tube, start, end, radius, piece) for piece in (0, 1)]
@@ -208,7 +208,7 @@ def test_bores_equal_rational_arithmetic():
             if chord.exit_face != cc.Face.INSIDE and span.last_face != UNDECIDED_FACE:
                 assert span.last_face == chord.exit_face
     assert min(pieces) > 3
-    assert open_ones < 4
+    assert open_ones < 10
     assert faces == {cc.Face.INSIDE, cc.Face.SIDE, cc.Face.BORE, cc.Face.CAP1, cc.Face.CAP2}
 
 
