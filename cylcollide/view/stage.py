@@ -15,8 +15,6 @@ from cylcollide.view.instances import FEW, Instances, instances_of
 from cylcollide.view.marks import NO_MARKS, Lines, Marks, Points, unit_direction
 from cylcollide.world.hit_world import HitWorld
 
-Rgb = tuple[int, int, int]
-
 ZERO: Float64Array = np.zeros(3)
 """The origin of the world."""
 
@@ -147,7 +145,7 @@ TURN_STEPS = 2.0**13
 
 
 @cache
-def rgb(color: str) -> Rgb:
+def rgb(color: str) -> tuple[int, int, int]:
     """Red, green and blue, 0 to 255, of "#rrggbb"."""
     return int(color[1:3], 16), int(color[3:5], 16), int(color[5:7], 16)
 

@@ -184,7 +184,7 @@ def test_standalone_files(viewer_of, match, tmp_path: Path):
 
 def content_of(page: str) -> dict:
     content = json.loads(re.search(r'<script type="application/json">(.*?)</script>', page, re.DOTALL)[1])
-    content["pages"] = [content["head"] + middle + content["tail"] for middle in content["middles"]]
+    content["pages"] = [content["head"] + recording + content["tail"] for recording in content["recordings"]]
     return content
 
 
