@@ -26,13 +26,14 @@ from multiprocessing import get_context
 from pathlib import Path
 
 import numpy as np
-from engines import ENGINES, VERSIONS, Answers
+from engines import ENGINES, ask
 from rays import FAMILIES, LIMBS, Shots, draw
 from truth import Truth, normals, settle
 
-from cylcollide._types import Float64Array
+from cylcollide._types import Float64Array, Shape
 from cylcollide.bench.results import replace_between, save, script_options, stamp
 from cylcollide.bench.tables import machine
+from cylcollide.engines import EngineHits
 
 BENCHMARKS = Path(__file__).resolve().parents[1]
 PAGE = BENCHMARKS.parent / "docs" / "accuracy.md"
@@ -71,15 +72,16 @@ def measure(shape: str, family: str, rays: int, seed: int, pool: Executor) -> li
     shots = draw(shape, family, rng, rays)
     truth = settle(LIMBS[shape], shots, pool)
     print(f"{shape} {family}: {np.isfinite(truth.fraction[:, 0]).sum()} of {rays} hit", flush=True)
-    return [
-        {"engine": name, "version": VERSIONS[name], "shape": shape, "family": family}
-        | compare(shape, shots, truth, ask(shape, shots))
-        for name, (ask, shapes) in ENGINES.items()
-        if shape in shapes
-    ]
+    rows = []
+    for name, engine in ENGINES.items():
+        if Shape(int(LIMBS[shape].kind[0])) in engine.capabilities.shapes:
+            answers, off, version = ask(name, shape, shots)
+            row = {"engine": name, "version": version, "shape": shape, "family": family}
+            rows.append(row | compare(shape, shots, truth, answers) | {"solid_off_m": f"{off:.2g}"})
+    return rows
 
 
-def compare(shape: str, shots: Shots, truth: Truth, answers: Answers) -> Row:
+def compare(shape: str, shots: Shots, truth: Truth, answers: EngineHits) -> Row:
     """Compare one engine's answers with the truth."""
     limbs = LIMBS[shape]
     true_hit, hit = np.isfinite(truth.fraction[:, 0]), np.isfinite(answers.fraction)
@@ -102,7 +104,6 @@ def compare(shape: str, shots: Shots, truth: Truth, answers: Answers) -> Row:
         "distance_max_ulp": rounded(ulps, np.max),
         "distance_median_ulp": rounded(ulps, np.median),
         "normal_max_deg": rounded(np.degrees(2 * np.arcsin(np.minimum(apart / 2, 1))), np.max),
-        "solid_off_m": f"{answers.off:.2g}",
     }
 
 
@@ -114,7 +115,7 @@ def rounded(values: Float64Array, statistic: Callable[[Float64Array], np.float64
 def tables(run: Row, rows: list[Row]) -> str:
     """The measured part of the page: a line about the run, a table of wrong verdicts and one of errors."""
     by_engine = {(row["engine"], row["shape"], row["family"]): row for row in rows}
-    settings = ", ".join(f"{name} {VERSIONS[name]}" for name in ENGINES)
+    settings = ", ".join(dict.fromkeys(f"{row['engine']} {row['version']}" for row in rows))
     off = max(float(row["solid_off_m"]) for row in rows)
     ulps = max(float(row["distance_max_ulp"] or 0) for row in rows if row["engine"] == "cylcollide")
     wrong = sum(int(row["wrong"]) for row in rows if row["engine"] == "cylcollide")
