@@ -31,7 +31,7 @@ from rays import FAMILIES, LIMBS, Shots, draw
 from truth import Truth, normals, settle
 
 from cylcollide._types import Float64Array, Shape
-from cylcollide.bench.results import replace_between, save, script_options, stamp
+from cylcollide.bench.results import markdown_table, replace_between, save, script_options, stamp
 from cylcollide.bench.tables import machine
 from cylcollide.engines import EngineHits
 
@@ -120,7 +120,7 @@ def tables(run: Row, rows: list[Row]) -> str:
     ulps = max(float(row["distance_max_ulp"] or 0) for row in rows if row["engine"] == "cylcollide")
     wrong = sum(int(row["wrong"]) for row in rows if row["engine"] == "cylcollide")
     others = [name for name in ENGINES if name != "cylcollide"]
-    with_wrong = [case for case in cases() if any(int(row["wrong"]) for row in rows if is_of(row, case))]
+    with_wrong = list(dict.fromkeys((str(row["shape"]), str(row["family"])) for row in rows if row["wrong"]))
     verdicts = [
         [*case, str(by_engine["cylcollide", *case]["true_hits"])]
         + [f"{row['missed']}, {row['phantom']}" if (row := by_engine.get((name, *case))) else "–" for name in others]
@@ -137,27 +137,17 @@ def tables(run: Row, rows: list[Row]) -> str:
             "### Wrong verdicts: missed, phantom",
             f"cylcollide has {wrong} in all {len(cases())} rows. The {len(cases()) - len(with_wrong)} without any "
             "are left out. A dash: no such shape.",
-            table(["shape", "family", "hits", *others], verdicts),
+            markdown_table(["shape", "family", "hits", *others], verdicts),
             "### Largest errors where truth and engine have a hit",
             f"Distance in mm, normal in degrees, over all families. Our largest distance error is {ulps:.2g} ulp.",
-            table(["shape", *ENGINES], errors),
+            markdown_table(["shape", *ENGINES], errors),
         ]
     )
-
-
-def table(head: list[str], lines: list[list[str]]) -> str:
-    """A table of the page."""
-    return "\n".join("| " + " | ".join(line) + " |" for line in (head, ["---"] * len(head), *lines))
 
 
 def largest(rows: list[Row]) -> str:
     """The largest distance and normal error of an engine on a shape."""
     return f"{worst(rows, 'distance_max_mm')}, {worst(rows, 'normal_max_deg')}" if rows else "–"
-
-
-def is_of(row: Row, case: tuple[str, str]) -> bool:
-    """Whether a row is of this shape and family."""
-    return (row["shape"], row["family"]) == case
 
 
 def worst(rows: list[Row], column: str) -> str:
