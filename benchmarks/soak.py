@@ -103,11 +103,11 @@ def main() -> int:
     )
     options.add_argument("--csv", type=Path, default=CSV)
     options.add_argument("--chunk", type=int, help="run this chunk alone")
-    options.add_argument("--replay", type=Path, metavar="FILE", help="ask a saved case again")
+    options.add_argument("--replay", type=Path, metavar="FILE", help="repeat a saved case")
     chosen = options.parse_args()
     if chosen.replay:
         what = replay(chosen.replay)
-        print(what or "answered as it should be")
+        print(what or "the answer is right")
         return int(bool(what))
     if chosen.chunk is not None:
         part = run_chunk(chosen.seed, chosen.chunk)

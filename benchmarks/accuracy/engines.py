@@ -14,7 +14,7 @@ from cylcollide.engines.own import OwnEngine
 ENGINES: dict[str, type[Engine]] = {"cylcollide": OwnEngine, "PyBullet": BulletEngine, "MuJoCo": MujocoEngine}
 
 
-def ask(name: str, shape: str, shots: Shots) -> tuple[EngineHits, float, str]:
+def cast(name: str, shape: str, shots: Shots) -> tuple[EngineHits, float, str]:
     """An engine's answers, how far its solid is off, in metres, and its version."""
     with ENGINES[name]() as engine:
         engine.build(LIMBS[shape])

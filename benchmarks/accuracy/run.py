@@ -5,7 +5,7 @@ Run: python benchmarks/accuracy/run.py   (needs pip install '.[crosscheck,peers]
 Options: --rays N (100000) a family and shape, --seed N (0), --jobs N (all processors) for the rational arithmetic.
 
 Writes `benchmarks/accuracy.csv` and the tables of `docs/accuracy.md`. One row of the CSV is one engine's answers to one
-family of rays at one limb (see `rays.py`). Every ray is settled exactly, none sampled.
+family of rays at one limb (see `rays.py`). Every verdict is exact, none sampled.
 
 column                      meaning
 --------------------------  ------------------------------------------------------------------------------------------
@@ -26,9 +26,9 @@ from multiprocessing import get_context
 from pathlib import Path
 
 import numpy as np
-from engines import ENGINES, ask
+from engines import ENGINES, cast
 from rays import FAMILIES, LIMBS, Shots, draw
-from truth import Truth, normals, settle
+from truth import Truth, decide, normals
 
 from cylcollide._types import Float64Array, Shape
 from cylcollide.bench.results import markdown_table, replace_between, save, script_options, stamp
@@ -70,12 +70,12 @@ def measure(shape: str, family: str, rays: int, seed: int, pool: Executor) -> li
     """Shoot one family at one shape: a row for each engine that has the shape."""
     rng = np.random.default_rng([seed, list(LIMBS).index(shape), list(FAMILIES).index(family)])
     shots = draw(shape, family, rng, rays)
-    truth = settle(LIMBS[shape], shots, pool)
+    truth = decide(LIMBS[shape], shots, pool)
     print(f"{shape} {family}: {np.isfinite(truth.fraction[:, 0]).sum()} of {rays} hit", flush=True)
     rows = []
     for name, engine in ENGINES.items():
         if Shape(int(LIMBS[shape].kind[0])) in engine.capabilities.shapes:
-            answers, off, version = ask(name, shape, shots)
+            answers, off, version = cast(name, shape, shots)
             row = {"engine": name, "version": version, "shape": shape, "family": family}
             rows.append(row | compare(shape, shots, truth, answers) | {"solid_off_m": f"{off:.2g}"})
     return rows

@@ -30,16 +30,16 @@ class Truth(NamedTuple):
     face: Int64Array  # (n,)
 
 
-def settle(limbs: cc.Limbs, shots: Shots, pool: Executor) -> Truth:
-    """Settle every ray against the one limb in rational arithmetic."""
+def decide(limbs: cc.Limbs, shots: Shots, pool: Executor) -> Truth:
+    """Decide every ray against the one limb in rational arithmetic."""
     chunks = range(0, len(shots.start), CHUNK)
     solid = exact_limb(limbs._table, 0)
     parts = [(shots.start[i : i + CHUNK], shots.end[i : i + CHUNK]) for i in chunks]
-    rows = np.concatenate(list(pool.map(_settled, [solid] * len(parts), *zip(*parts, strict=True))))
+    rows = np.concatenate(list(pool.map(_decided, [solid] * len(parts), *zip(*parts, strict=True))))
     return Truth(rows[:, :2], rows[:, 2].astype(np.int64))
 
 
-def _settled(solid: Solid, starts: Float64Array, ends: Float64Array) -> Float64Array:
+def _decided(solid: Solid, starts: Float64Array, ends: Float64Array) -> Float64Array:
     """High word, low word and face of the entry of each segment; (n, 3)."""
     rows = np.full((len(starts), 3), np.nan)
     rows[:, 2] = Face.NONE

@@ -56,11 +56,11 @@ def measure(name: str) -> dict[str, Any] | None:
     theirs = list(p.rayTestBatch(first, last, physicsClientId=c))
     rows = [i for i, (a, b) in enumerate(zip(ours, theirs, strict=True)) if a[:2] != b[:2]]
     counts = Counter(causes_of(mirror, starts[rows], ends[rows], [ours[i] for i in rows], [theirs[i] for i in rows]))
-    asked = {
+    works = {
         "bullet": lambda: p.rayTestBatch(first, last, physicsClientId=c),
         "mirror": lambda: mirror.rayTestBatch(first, last),
     }
-    bullet, own = (1e6 / RAYS * median(taken) for taken in interleaved(asked, 2, time.process_time).values())
+    bullet, own = (1e6 / RAYS * median(taken) for taken in interleaved(works, 2, time.process_time).values())
     kind = "exact" if not wrapped else "wrapped" if not len(mirror.limbs) else "both"
     facts = {"file": name, "limbs": len(mirror.limbs), "planes": len(mirror._sheets), "wrapped": wrapped, "kind": kind}
     times = {"bullet_us": f"{bullet:.2f}", "mirror_us": f"{own:.2f}", "ratio": f"{bullet / own:.2f}"}

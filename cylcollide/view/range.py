@@ -136,7 +136,7 @@ class Range:
     def _build_panel(self, gui: Any, groups: Any) -> None:
         gui.add_html(legend(groups))
         self._slider = gui.add_slider("Latency, ms", 0, 500, 10, 0)
-        self._ghost_box = gui.add_checkbox("What the server knows", True)
+        self._ghost_box = gui.add_checkbox("Present places of the server", True)
         past = gui.add_button("Fire 0.5 mm past a limb")
         self._aside = gui.add_button("Look from the side", visible=False)
         self._go = gui.add_button("Go on", visible=False)
@@ -174,10 +174,10 @@ def words_of(shot: FiredShot, firing: Firing) -> str:
     elif shot.bullet is None:
         lines.append("PyBullet does not have all of these shapes.")
     else:
-        said = f"PyBullet: {_verdict(shot, limbs.names, shot.bullet)}"
+        answer = f"PyBullet: {_verdict(shot, limbs.names, shot.bullet)}"
         if shot.ours.limb == shot.bullet.limb >= 0:
-            said += f", {1e3 * (shot.bullet.distance - shot.ours.distance):+.3f} mm"
-        lines.append(f'<span style="color:{HIT};font-weight:bold">{escape(said)}</span>' if shot.differs else said)
+            answer += f", {1e3 * (shot.bullet.distance - shot.ours.distance):+.3f} mm"
+        lines.append(f'<span style="color:{HIT};font-weight:bold">{escape(answer)}</span>' if shot.differs else answer)
     if shot.now > shot.seen:
         late = 1e3 * (shot.now - shot.seen)
         live = str(shot.live.limb_name[0]) if shot.live.hit[0] else "a miss"

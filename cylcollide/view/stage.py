@@ -189,9 +189,9 @@ def check_range(frame: Frame, origin: Float64Array) -> None:
     limbs, size = frame.limbs, usual_size(frame)
     far = np.abs([limbs.p1 - origin, limbs.p2 - origin]).max(axis=(0, 2)) + reaches(limbs)
     if size < THINNEST or far.max(initial=0.0) > FARTHEST:
-        wanted = f"limbs with a median radius of at least {THINNEST:g}, all within {FARTHEST:g} of {origin.tolist()}"
+        expected = f"limbs with a median radius of at least {THINNEST:g}, all within {FARTHEST:g} of {origin.tolist()}"
         raise ValueError(
-            f"view: expected {wanted}, got {size:g}, and one up to {far.max():g} away; show them in another unit"
+            f"view: expected {expected}, got {size:g}, and one up to {far.max():g} away; show them in another unit"
         )
 
 

@@ -62,8 +62,8 @@ class Subject:
 @singledispatch
 def subject_of(seen: Any) -> Subject:
     """The frames and shots of an object; ValueError if it cannot be viewed."""
-    wanted = "Limbs, a Rig, a HitWorld, a PoseHistory, a log that ShotLog.open returned, or cases"
-    raise ValueError(f"view: expected {wanted}, got {type(seen).__name__}")
+    expected = "Limbs, a Rig, a HitWorld, a PoseHistory, a log that ShotLog.open returned, or cases"
+    raise ValueError(f"view: expected {expected}, got {type(seen).__name__}")
 
 
 @subject_of.register
