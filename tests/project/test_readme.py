@@ -48,8 +48,8 @@ def test_sword_grenade_and_trap_hit_their_targets(capsys, monkeypatch, tmp_path)
     monkeypatch.setattr(sys, "argv", ["melee.py", str(tmp_path / "melee.png")])
     runpy.run_path(str(ROOT / "demos" / "melee.py"), run_name="__main__")
     told = capsys.readouterr().out
-    assert "where the server has everybody it touches nobody" in told
-    assert "stroke 4 touches the right_upper_arm of 1" in told
+    assert "where the server has everybody it hits nobody" in told
+    assert "stroke 4 hits the right_upper_arm of 1" in told
     for who, limbs, damage in ((2, 17, 40), (3, 2, 23), (4, 0, 0)):  # in the open, behind a low wall and a high one
         assert f"it sees {limbs} limbs of {who}: damage {damage}\n" in told
     assert "the left_shank of 6 touches the wire" in told
