@@ -3,9 +3,10 @@
 from typing import Any
 
 import numpy as np
-from rays import CENTER, FRAME, HALF_EXTENTS, HALF_LENGTH, LIMBS, Shots
+from rays import CENTER, FRAME, HALF_EXTENTS, HALF_LENGTH, LIMBS
 
 from cylcollide._pybullet import pybullet
+from cylcollide.bench.workloads import Segments
 from cylcollide.engines import Engine, EngineHits
 from cylcollide.engines.bullet import BulletEngine
 from cylcollide.engines.mujoco import MujocoEngine
@@ -14,7 +15,7 @@ from cylcollide.engines.own import OwnEngine
 ENGINES: dict[str, type[Engine]] = {"cylcollide": OwnEngine, "PyBullet": BulletEngine, "MuJoCo": MujocoEngine}
 
 
-def cast(name: str, shape: str, shots: Shots) -> tuple[EngineHits, float, str]:
+def cast(name: str, shape: str, shots: Segments) -> tuple[EngineHits, float, str]:
     """An engine's answers, how far its solid is off, in metres, and its version."""
     with ENGINES[name]() as engine:
         engine.build(LIMBS[shape])
