@@ -2,7 +2,6 @@
 
 import time
 from contextlib import ExitStack
-from dataclasses import replace
 from html import escape
 from threading import Event, RLock
 from typing import Any
@@ -130,8 +129,8 @@ class Range:
         marks = marks_of_shot(shot.judged, begin, end, self._size)
         if shot.differs and shot.bullet is not None and shot.bullet.limb >= 0:
             place = shot.origin + shot.bullet.distance * shot.direction
-            marks = replace(marks, places=(place[None], HIT))
-        return replace(marks, points=max(1.0, 0.25 * shot.nearest)) if np.isfinite(shot.nearest) else marks
+            marks = marks._replace(places=place[None])
+        return marks._replace(points=max(1.0, 0.25 * shot.nearest)) if np.isfinite(shot.nearest) else marks
 
     def _build_panel(self, gui: Any, groups: Any) -> None:
         gui.add_html(legend(groups))

@@ -12,7 +12,8 @@ from cylcollide.limbs.limbs import Limbs
 from cylcollide.limbs.outlines import COLORS, group_colors
 from cylcollide.view.frames import Frame
 from cylcollide.view.instances import FEW, Instances, instances_of
-from cylcollide.view.marks import NO_MARKS, Lines, Marks, Points, unit_direction
+from cylcollide.view.marks import COLORS as MARK_COLORS
+from cylcollide.view.marks import NO_MARKS, Marks, unit_direction
 from cylcollide.world.hit_world import HitWorld
 
 ZERO: Float64Array = np.zeros(3)
@@ -77,9 +78,10 @@ class Stage:
                     sent[what] = column
         if self._ghost:
             return
-        self._draw("bones", (frame.bones if self.shows_bones else frame.bones[:0], BONE), marks.points)
-        for name in ("path", "gap", "normals", "entries", "exits", "places"):
-            self._draw(name, getattr(marks, name), marks.points)
+        self._draw("bones", frame.bones if self.shows_bones else frame.bones[:0], BONE)
+        self._draw("path", marks.path, marks.path_color)
+        for name, color in MARK_COLORS.items():
+            self._draw(name, getattr(marks, name), color, marks.points)
 
     def clear(self) -> None:
         """Remove all limbs."""
@@ -117,10 +119,11 @@ class Stage:
         columns = {"batched_positions": positions, "batched_wxyzs": turns, "batched_scales": scales}
         return {name: column.astype(np.float32) for name, column in columns.items()}
 
-    def _draw(self, name: str, what: Lines | Points, size: float) -> None:
+    def _draw(self, name: str, places: Float64Array, color: str, size: float = 1.0) -> None:
+        """Replace lines (k, 2, 3) or points (k, 3); `size`: of points."""
         if (before := self._lines.pop(name, None)) is not None:
             before.remove()
-        where, color = drawn(what[0] - self.origin), what[1]
+        where = drawn(places - self.origin)
         given, scene = (f"/{name}", where.astype(np.float32), rgb(color)), self._scene
         if where.ndim == 3 and len(where):
             self._lines[name] = scene.add_line_segments(*given, thickness=LINE, thickness_units="screen")
@@ -230,7 +233,7 @@ def look_at_shot(
 
     The camera stays as it is if that is too far from the origin of the view.
     """
-    (start, end), place = marks.path[0][0], marks.place
+    (start, end), place = marks.path[0], marks.place
     seen_at, aside = (start, 0.0) if as_player else (place, 1.0)
     if np.abs([seen_at - origin, place - origin]).max() <= FARTHEST:
         camera.position = beside(frame, seen_at, end - start, up, aside) - origin

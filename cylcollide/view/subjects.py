@@ -20,7 +20,7 @@ from cylcollide.shotlog.explained import explanation_of
 from cylcollide.shotlog.logged import LoggedShot, LoggedShots
 from cylcollide.shotlog.states import Values
 from cylcollide.view.frames import Frame, frame_at, frame_of_limbs, frame_of_rig, frame_of_state, frame_of_tick
-from cylcollide.view.marks import ENTRY, HIT, MISSED, NORMAL, Marks, marks_of_shot
+from cylcollide.view.marks import Marks, marks_of_shot
 from cylcollide.view.stage import usual_size
 from cylcollide.world.hit_world import HitWorld
 from cylcollide.world.snapshot import Snapshot
@@ -194,10 +194,10 @@ def _case_view(case: "Case", sentence: str) -> ShotView:
         places.append(np.array(at).reshape(-1, 3))
         normals += [] if fraction is None or normal is None else [[at[0], at[0] + 2.0 * size * np.array(normal)]]
     marks = Marks(
-        path=(np.array([[start, end]]), MISSED),
-        normals=(np.array(normals).reshape(-1, 2, 3), NORMAL),
-        entries=(places[0], ENTRY),
-        places=(places[1], HIT),
+        path=np.array([[start, end]]),
+        normals=np.array(normals).reshape(-1, 2, 3),
+        entries=places[0],
+        places=places[1],
         struck=case.limb_true,
     )
     cause = f"\nCause: {case.cause}." if case.cause else ""
