@@ -9,7 +9,6 @@ first 300 segments that depend.
 import numpy as np
 
 import cylcollide as cc
-from cylcollide.crosscheck.generate.shots import directions
 
 SEGMENTS, PLACES, TRIED = 2_000, 4_000, 300
 ENDS = [0.0, 0.0, -0.2], [0.0, 0.0, 0.2]
@@ -22,6 +21,12 @@ LIMBS = {
     "sphere": cc.Limbs.spheres([0, 0, 0], 0.1),
     "box": cc.Limbs.boxes([0, 0, 0], [0, 0, 0, 1], [0.06, 0.08, 0.2]),
 }
+
+
+def directions(rng: np.random.Generator, n: int) -> np.ndarray:
+    """Unit vectors (n, 3)."""
+    v = rng.normal(size=(n, 3))
+    return v / np.linalg.norm(v, axis=1, keepdims=True)
 
 
 def main() -> None:
