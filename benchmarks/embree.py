@@ -130,21 +130,18 @@ def main() -> None:
     parser.add_argument("--rounds", type=int, default=9)
     parser.add_argument("--worker", action="store_true", help=SUPPRESS)
     options = parser.parse_args()
-    names = options.workloads.split(",")
     if options.worker:
         level = levels.CHOICE.level
         with tempfile.TemporaryDirectory() as folder:
             library = harness(level, folder)
-            rows = [measure(WORKLOADS[name], level, library, options.rays, options.rounds) for name in names]
+            rows = [
+                measure(WORKLOADS[name], level, library, options.rays, options.rounds)
+                for name in options.workloads.split(",")
+            ]
         print(json.dumps(rows))
         return
     chosen = levels.usable() if options.levels == "all" else options.levels.split(",")
-    rows = []
-    for level in chosen:
-        rows += measured_level(level, options)
-        print(f"{level:10}" + "".join(f"{name:>8}" for name in names))
-        for column in ("single", "best", "ns_a_ray"):
-            print(f"{column:10}" + "".join(f"{row[column]:8.2f}" for row in rows[-len(names) :]), flush=True)
+    rows = (row for level in chosen for row in measured_level(level, options))
     front = {"machine": machine(), "python": platform.python_version()}
     shown = ({k: f"{v:.4g}" if isinstance(v, float) else v for k, v in row.items()} for row in rows)
     save(options.out, (front | row for row in shown))

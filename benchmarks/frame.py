@@ -13,11 +13,6 @@ Limbs are cylinders, so that every engine can hold them.
 New poses of all characters, of one right after that, and of one after another, while nothing else holds the state of
 the world, and while the result of a previous shot holds it; median microseconds of processor time (all threads) and
 of the clock.
-
-    python benchmarks/frame.py --characters 200 400 --comings benchmarks/frame_comings.csv
-
-One character is spawned, posed and despawned among so many, right after all have moved, and then once more at once, as
-one time; and new poses of all, with one rig and with a rig each.
 """
 
 import time
@@ -125,51 +120,14 @@ def moves(count: int, rounds: int, held: bool) -> dict[str, object]:
     return row
 
 
-def comings(count: int, rounds: int) -> dict[str, object]:
-    """A row for one character spawned and despawned among so many, and for as many with rigs of their own."""
-    rng, rig = np.random.default_rng(count), cc.Rig.humanoid(1.8)
-    poses = frames_of(rig, count, rng)
-    took = {name: [] for name in ("come", "pose", "go", "again", "of_one_rig", "of_own_rigs")}
-    worlds = []
-    for rigs in ([rig] * count, [rig.scaled(1.0 + 1e-4 * k) for k in range(count)]):
-        world = cc.HitWorld()
-        ids = np.concatenate([world.spawn(one) for one in rigs])
-        world.set_poses(ids, *poses[0])
-        world.finish_rebuild()
-        worlds.append((world, ids))
-    for k in range(rounds):
-        world, pose = worlds[0][0], poses[k % FRAMES]
-        for again in (False, True):
-            begun = time.perf_counter()
-            one = world.spawn(rig)
-            come = time.perf_counter()
-            world.set_poses(one, *(column[:1] for column in pose))
-            posed = time.perf_counter()
-            world.despawn(one)
-            gone = time.perf_counter()
-            steps = (
-                {"again": gone - begun} if again else {"come": come - begun, "pose": posed - come, "go": gone - posed}
-            )
-            for name, taken in steps.items():
-                took[name].append(taken)
-        for name, (world, ids) in zip(("of_one_rig", "of_own_rigs"), worlds, strict=True):
-            begun = time.perf_counter()
-            world.set_poses(ids, *pose)
-            took[name].append(time.perf_counter() - begun)
-    return {"characters": count} | {f"{name}_us": round(1e6 * median(taken)) for name, taken in took.items()}
-
-
 def main() -> None:
     """Measure, print and write."""
     parser = script_options(__doc__, "benchmarks/frame_engines.csv")
     parser.add_argument("--characters", type=int, nargs="+", default=[64, 1000])
     parser.add_argument("--rounds", type=int, default=31)
     parser.add_argument("--moves", type=Path, help="a CSV file about moves alone, that is written instead")
-    parser.add_argument("--comings", type=Path, help="the same about characters that come and go")
     chosen = parser.parse_args()
-    if chosen.comings:
-        save(chosen.comings, (comings(count, 8 * chosen.rounds) for count in chosen.characters))
-    elif chosen.moves:
+    if chosen.moves:
         cases = product(chosen.characters, (False, True))
         save(chosen.moves, (moves(count, 4 * chosen.rounds, held) for count, held in cases))
     else:

@@ -51,12 +51,12 @@ def works(kind: str) -> dict[str, Callable[[], int]]:
 
 def measured(kind: str) -> Iterator[dict[str, object]]:
     """The rows of a shape."""
-    label, asked = stamp(), works(kind)
+    label, calls = stamp(), works(kind)
     label["machine"] += f", ipctk {ipctk.__version__}"
-    for name, taken in interleaved(asked, ROUNDS + 1, time.thread_time).items():
+    for name, taken in interleaved(calls, ROUNDS + 1, time.thread_time).items():
         microseconds = round(1e6 * float(np.median(taken[1:])) / PAIRS, 2)
         row = {"who": name, "shape": kind, "pairs": PAIRS, "us_a_pair": microseconds}
-        yield label | row | {"contacts": asked[name]()}
+        yield label | row | {"contacts": calls[name]()}
 
 
 def main() -> None:

@@ -42,9 +42,9 @@ def works(n: int) -> dict[str, Callable[[], int]]:
 
 def measured(n: int, rounds: int) -> Iterator[dict[str, object]]:
     """The rows of the table."""
-    asked = works(n)
-    hits = {name: work() for name, work in asked.items()}
-    times = interleaved(asked, rounds, time.process_time)
+    calls = works(n)
+    hits = {name: work() for name, work in calls.items()}
+    times = interleaved(calls, rounds, time.process_time)
     base = next(iter(times.values()))
     for name, taken in times.items():
         row = {"what": name, "bullets": n, "milliseconds": round(1e3 * float(np.median(taken)), 2), "hits": hits[name]}

@@ -88,7 +88,9 @@ def peers() -> None:
     with suppress(ImportError):
         coal = import_module("coal")
         tree, ball, solids = coal.DynamicAABBTreeCollisionManager(), coal.CollisionObject(coal.Sphere(PROBE)), []
-        for center, (x, y, z, w), half, radius in zip(*(column.tolist() for column in columns_of(limbs)), strict=True):
+        own = poses(limbs)
+        columns = (own.center, own.turn, own.half_length, own.radius)
+        for center, (x, y, z, w), half, radius in zip(*(column.tolist() for column in columns), strict=True):
             frame = coal.Transform3s(coal.Quaternion(w, x, y, z), np.array(center))
             solids.append(coal.CollisionObject(coal.Cylinder(radius, 2.0 * half), frame))
             tree.registerObject(solids[-1])
@@ -108,12 +110,6 @@ def peers() -> None:
     if "coal" in works:
         off = np.abs(distance - world.closest_points(points).distance)
         print(f"Coal is off by more than 0.1 mm at {np.count_nonzero(off > 1e-4)} points", file=sys.stderr)
-
-
-def columns_of(limbs: cc.Limbs) -> tuple[np.ndarray, ...]:
-    """Centres, turns, half lengths and radii."""
-    solids = poses(limbs)
-    return solids.center, solids.turn, solids.half_length, solids.radius
 
 
 def thick_rays() -> None:

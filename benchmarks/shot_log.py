@@ -30,31 +30,18 @@ ROUNDED: dict[str, Any] = {
 MOST_MB = {"float64": 150.0, "float32": 85.0, "round_poses": 25.0}
 
 
-class Poses:
-    """Stand-in for a world that keeps the last poses."""
-
-    def spawn(self, _: cc.Rig, count: int) -> np.ndarray:
-        """Ids."""
-        return np.arange(count)
-
-    def set_poses(self, _: np.ndarray, *poses: np.ndarray) -> None:
-        """Keep them."""
-        self.last = poses
-
-
 def measured(kind: str, seconds: int) -> dict[str, object]:
     """A row."""
     rig, rng, worlds = cc.Rig.humanoid(), np.random.default_rng(1), [cc.HitWorld(), cc.HitWorld()]
-    source = Poses()
-    people = People(source, rig, [walk(rig)], PEOPLE)  # type: ignore[arg-type]
-    ids, histories = [one.spawn(rig, PEOPLE) for one in worlds], [cc.PoseHistory(one) for one in worlds]
+    people = People(worlds[0], rig, [walk(rig)], PEOPLE)
+    ids, histories = [people.ids, worlds[1].spawn(rig, PEOPLE)], [cc.PoseHistory(one) for one in worlds]
     took, whole = np.zeros((seconds * RATE, 2)), 0.0
     with tempfile.TemporaryDirectory() as folder:
         path = Path(folder, "match.shots")
         log = cc.ShotLog(path, worlds[0], histories[0], when_full="wait")
         for tick in range(seconds * RATE):
-            people.pose(tick / RATE)
-            poses = ROUNDED[kind](*source.last)
+            ((_, *exact),) = people.poses(tick / RATE)
+            poses = ROUNDED[kind](*exact)
             start = rng.uniform(-10.0, 10.0, (SHOTS, 3))
             aim = poses[0][rng.integers(PEOPLE, size=SHOTS), 0] + rng.normal(0.0, 0.1, (SHOTS, 3))
             before = time.process_time() - time.thread_time()

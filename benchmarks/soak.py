@@ -29,7 +29,6 @@ library_seconds, seconds  of one process: in the library; with the oracle
 
 import argparse
 import csv
-import io
 import os
 import platform
 import signal
@@ -43,7 +42,9 @@ BENCHMARKS = Path(__file__).resolve().parent
 sys.path[:0] = [str(BENCHMARKS.parent / "tests")]
 
 from rich.progress import BarColumn, Progress, TextColumn, TimeElapsedColumn, TimeRemainingColumn  # noqa: E402
-from support.soak.tally import LARGEST, Part, Tally, replace_text, replay, run_chunk, version_of  # noqa: E402
+from support.soak.tally import LARGEST, Part, Tally, replay, run_chunk, version_of  # noqa: E402
+
+from cylcollide.crosscheck.csv_rows import write_csv as write_rows  # noqa: E402
 
 CSV = BENCHMARKS / "soak.csv"
 INTERRUPTED = 130  # 128 + SIGINT, as shells have it
@@ -77,7 +78,7 @@ def write_csv(tally: Tally, file: Path) -> None:
     """Replace the file's rows of this version, machine and seed."""
     mine = {"version": tally.version, "machine": f"{platform.machine()}, {os.cpu_count()} processors"}
     mine["seed"] = str(tally.seed)
-    rows = list(csv.DictReader(io.StringIO(file.read_text()))) if file.exists() else []
+    rows = list(csv.DictReader(file.read_text().splitlines())) if file.exists() else []
     rows = [row for row in rows if any(row[name] != value for name, value in mine.items())]
     for name, numbers in sorted(tally.rows.items()):
         way, kind = name.split("; ")
@@ -86,11 +87,7 @@ def write_csv(tally: Tally, file: Path) -> None:
         rows.append(
             {"date": f"{datetime.now(UTC):%Y-%m-%d}", **mine, "way": way, "shape": shape, "family": family, **shown}
         )
-    text = io.StringIO()
-    writer = csv.DictWriter(text, list(rows[0]), lineterminator="\n")
-    writer.writeheader()
-    writer.writerows(rows)
-    replace_text(file, text.getvalue())
+    write_rows(file, rows)
 
 
 def main() -> int:
@@ -103,11 +100,11 @@ def main() -> int:
     )
     options.add_argument("--csv", type=Path, default=CSV)
     options.add_argument("--chunk", type=int, help="run this chunk alone")
-    options.add_argument("--replay", type=Path, metavar="FILE", help="ask a saved case again")
+    options.add_argument("--replay", type=Path, metavar="FILE", help="repeat a saved case")
     chosen = options.parse_args()
     if chosen.replay:
         what = replay(chosen.replay)
-        print(what or "answered as it should be")
+        print(what or "the answer is right")
         return int(bool(what))
     if chosen.chunk is not None:
         part = run_chunk(chosen.seed, chosen.chunk)

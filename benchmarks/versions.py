@@ -5,8 +5,7 @@
 Each argument is the Python of an environment with one version installed. Four processes run: before, after, and each of
 them once more. In every round each of them does each task once, in an order that rotates from round to round, all on
 one processor, by processor time. A row of the CSV holds the median over the rounds of after / before, and of the two
-equal pairs, which show the noise of a ratio of 1 on this machine at this hour. `len` and `numpy.empty` are 20,000 calls
-each without the library, for comparisons of machines.
+equal pairs, which show the noise of a ratio of 1 on this machine at this hour.
 """
 
 import argparse
@@ -27,10 +26,15 @@ if hasattr(os, "sched_setaffinity"):
 import cylcollide as cc
 from cylcollide.bench.workloads import WORKLOADS, points_near
 
-if hasattr(cc, "WarmUp"):
-    cc.warm_up()  # versions before 0.2 compile at run time
 RAYS = 100_000
 tasks = {}
+
+def repeated(times, call):
+    def task():
+        for _ in range(times):
+            call()
+    return task
+
 for name, workload in WORKLOADS.items():
     world = cc.HitWorld(workload.limbs())
     starts, ends = workload.segments(world, RAYS)
@@ -66,38 +70,15 @@ for name, workload in WORKLOADS.items():
     if name == "W2":
         one, start, end = world, starts[:1].copy(), ends[:1].copy()
 
-        def call():
-            for _ in range(2000):
-                one.cast_segments(start, end).limb
-
         def fields():
-            for _ in range(300):
-                hits = one.cast_segments(start, end)
-                hits.position, hits.exit_fraction
+            hits = one.cast_segments(start, end)
+            hits.position, hits.exit_fraction
 
-        def chords():
-            for _ in range(500):
-                one.chords_segments(start, end)
-
-        def any_hit():
-            for _ in range(2000):
-                one.occluded_segments(start, end)
-
-        def point():
-            for _ in range(2000):
-                one.contains_points(start).limb
-
-        def length(nothing=[]):
-            for _ in range(20_000):
-                len(nothing)
-
-        def allocate():
-            for _ in range(20_000):
-                np.empty(3)
-
-        tasks["one call"], tasks["one call, fields"], tasks["one call, chords"] = call, fields, chords
-        tasks["one call, any hit"], tasks["one point"] = any_hit, point
-        tasks["len"], tasks["numpy.empty"] = length, allocate
+        tasks["one call"] = repeated(2000, lambda: one.cast_segments(start, end).limb)
+        tasks["one call, fields"] = repeated(300, fields)
+        tasks["one call, chords"] = repeated(500, lambda: one.chords_segments(start, end))
+        tasks["one call, any hit"] = repeated(2000, lambda: one.occluded_segments(start, end))
+        tasks["one point"] = repeated(2000, lambda: one.contains_points(start).limb)
 from cylcollide.bench.past import RecordedCrowd
 
 walkers = RecordedCrowd(WORKLOADS["W3"], 64)
@@ -112,9 +93,8 @@ tasks["past, 64 ticks"] = lambda: walkers.history.cast_segments(starts, ends, ti
 limbs = walkers.world.limbs
 near = (0.5 * (limbs.p1 + limbs.p2))[np.arange(RAYS) % len(limbs)] + np.random.default_rng(5).normal(0, 0.1, (RAYS, 3))
 tasks["past, points"] = lambda: walkers.history.contains_points(near, times, threads=1)
-if hasattr(walkers.world, "overlap_spheres"):
-    tasks["balls"] = lambda: walkers.world.overlap_spheres(near, 0.1, threads=1)
-    tasks["nearest"] = lambda: walkers.world.closest_points(near[:20_000], threads=1).distance
+tasks["balls"] = lambda: walkers.world.overlap_spheres(near, 0.1, threads=1)
+tasks["nearest"] = lambda: walkers.world.closest_points(near[:20_000], threads=1).distance
 tasks["moving"] = lambda: walkers.history.cast_moving(
     starts[:20_000], ends[:20_000], first, np.nextafter(last, 0.0), threads=1).hit
 part = starts[:20_000], ends[:20_000]
@@ -128,12 +108,7 @@ for name, policy in policies.items():
         *part, p, energy=1000.0, threads=1).damage
 tasks["set_poses"] = lambda: walkers.world.set_poses(walkers.ids, *poses)
 mover, pose = walkers.ids[:1], (poses[0][:1], poses[1][:1])
-
-def move_one():
-    for _ in range(50):
-        walkers.world.set_poses(mover, *pose)
-
-tasks["set_poses, one"] = move_one
+tasks["set_poses, one"] = repeated(50, lambda: walkers.world.set_poses(mover, *pose))
 try:
     from cylcollide._pybullet import pybullet
     from cylcollide.bullet import Mirror
@@ -149,16 +124,11 @@ else:
     finishes = begins[::-1].copy()
     listed = begins[:20].tolist(), finishes[:20].tolist()
 
-    def shots():
-        for _ in range(20):
-            mirror.rayTestBatch(*listed)
+    def sync():
+        pybullet.resetBasePositionAndOrientation(0, [0, 0, 1], [0, 0, 0, 1], client)
+        mirror.sync()
 
-    def syncs():
-        for _ in range(20):
-            pybullet.resetBasePositionAndOrientation(0, [0, 0, 1], [0, 0, 0, 1], client)
-            mirror.sync()
-
-    tasks["mirror"], tasks["sync"] = shots, syncs
+    tasks["mirror"], tasks["sync"] = repeated(20, lambda: mirror.rayTestBatch(*listed)), repeated(20, sync)
 for task in tasks.values():
     task(), task()
 print(cc.__file__, *tasks, sep="|", flush=True)

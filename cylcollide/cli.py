@@ -81,7 +81,13 @@ COMMANDS = {
         ("typer", "rich", "viser"),
     ),
     "info": Command(
-        "cylcollide.process.info", "print_info", "crosscheck", "nothing was done", "", "what belongs into a bug report"
+        "cylcollide.process.info",
+        "print_info",
+        "crosscheck",
+        "nothing was done",
+        "",
+        "what belongs into a bug report",
+        (),
     ),
     "warm-up": Command(
         "cylcollide.process.info",
@@ -90,6 +96,7 @@ COMMANDS = {
         "nothing was done",
         "",
         "nothing: machine code comes with the package",
+        (),
     ),
     "bench": Command(
         "cylcollide.bench.command",
@@ -101,13 +108,6 @@ COMMANDS = {
         ("typer", "rich", "matplotlib"),
     ),
 }
-
-EXTRA_PACKAGES = (
-    "typer", "click", "rich", "pybullet", "pybullet_data", "jinja2", "plotly", "pydantic", "matplotlib", "pyarrow",
-    "viser",
-)  # fmt: skip
-"""Packages that the extras install; a missing one is reported with the remedy."""
-
 
 INTERRUPTED = 130
 """Exit status after Ctrl-C: 128 and the number of SIGINT, as shells have it."""
@@ -148,10 +148,6 @@ def _end(number: int, _frame: object) -> None:
     sys.exit(128 + number)
 
 
-WITHOUT_EXTRAS = ("info", "warm-up")
-"""Commands that need no package but the core."""
-
-
 def example_of(name: str) -> str:
     """A call of a command that runs."""
     return f"cylcollide {name} {COMMANDS[name].example}".strip()
@@ -170,13 +166,13 @@ def _run(requested: str | None) -> None:
         return
     if sys.argv[1:] == ["--version"]:
         print_version(True)
-    if requested in WITHOUT_EXTRAS and sys.argv[1:] == [requested]:
+    if requested and not COMMANDS[requested].needs and sys.argv[1:] == [requested]:
         _loaded(COMMANDS[requested])()
         return
-    try:
-        import typer  # noqa: PLC0415  # belongs to an extra: imported only when the command line is used
-    except ImportError as missing:
-        sys.exit(_missing_extra(missing, COMMANDS[requested].extra if requested else "crosscheck"))
+    if find_spec("typer") is None:
+        sys.exit(_remedy("typer", COMMANDS[requested].extra if requested else "crosscheck"))
+    import typer  # noqa: PLC0415  # belongs to an extra: imported only when the command line is used
+
     app = typer.Typer(name="cylcollide", no_args_is_help=True, add_completion=False, pretty_exceptions_enable=False)
     app.callback()(_start(typer))
     for name, command in COMMANDS.items():
@@ -206,10 +202,7 @@ def _loaded(command: Command) -> Callable[..., Any]:
     """Import a command; if a package that it needs is missing, exit with the remedy."""
     if missing := _missing(command):
         sys.exit(_remedy(missing, command.extra))
-    try:
-        function: Callable[..., Any] = getattr(import_module(command.module), command.function)
-    except ImportError as error:
-        sys.exit(_missing_extra(error, command.extra))
+    function: Callable[..., Any] = getattr(import_module(command.module), command.function)
     return function
 
 
@@ -242,14 +235,6 @@ def _start(typer: Any) -> Callable[..., None]:
         """Exact hit detection on character limbs, cross-checked against other engines."""
 
     return start
-
-
-def _missing_extra(missing: ImportError, extra: str) -> str:
-    cause = missing.__cause__ if isinstance(missing.__cause__, ImportError) else missing
-    package = (cause.name or "").partition(".")[0]
-    if package not in EXTRA_PACKAGES:
-        raise missing
-    return _remedy(package, extra)
 
 
 def _remedy(package: str, extra: str) -> str:

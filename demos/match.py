@@ -72,8 +72,8 @@ class Match:
         self.place[dead] = self.rng.uniform(-FIELD, FIELD, (dead.sum(), 2))
         self.health[dead], self.born[dead], self.deaths = 100.0, now, self.deaths + int(dead.sum())
         ahead, chest = np.column_stack([np.cos(self.heading), np.sin(self.heading)]), np.full(BOTS, 1.3)
-        here, there = (np.column_stack([self.place + reach * ahead, chest]) for reach in (0.0, 0.4))
-        blocked = self.world.occluded_segments(here, there, mask=SIGHT)
+        starts, ends = (np.column_stack([self.place + reach * ahead, chest]) for reach in (0.0, 0.4))
+        blocked = self.world.occluded_segments(starts, ends, mask=SIGHT)
         self.place += np.where(blocked[:, None], 0.0, 2.0 / RATE * ahead)
         joints = np.tile(self.rig.rest_orientations, (BOTS, 1, 1))
         for bone, reach in (("left_thigh", 0.5), ("right_thigh", -0.5), ("left_upper_arm", -0.6)):

@@ -66,8 +66,8 @@ def main(picture: str | None = None) -> None:
     strokes, when = (hilt[:-1], tip[:-1], hilt[1:], tip[1:], 0.015), np.stack([times[:-1], times[1:]])
     live, late = (history.sweep_capsules(*strokes, *(when - lag), ignore_character=KNIGHT) for lag in (0.0, LAG))
     k = int(late.hit.argmax())
-    print(f"sword: where the server has everybody it meets {live.limb_name[live.hit.argmax()] or 'nobody'}")
-    print(f"  where the knight saw them {LAG} s late, stroke {k} meets the {late.limb_name[k]} of {late.character[k]}")
+    print(f"sword: where the server has everybody it hits {live.limb_name[live.hit.argmax()] or 'nobody'}")
+    print(f"  where the knight saw them {LAG} s late, stroke {k} hits the {late.limb_name[k]} of {late.character[k]}")
     if picture:
         from matplotlib.figure import Figure  # noqa: PLC0415  # drawn on demand
 

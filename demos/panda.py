@@ -81,11 +81,11 @@ class Range(ShowBase):
         self.shot.removeNode()
         self.shot = wireframe(cc.Limbs.capsules(segment[0] + np.array([0.2, 0.0, -0.3]), stops, 0.01), SHOT)
         self.shot.reparentTo(self.render)
-        said = f"{PAST} s ago: " if self.in_past else "now: "
+        text = f"{PAST} s ago: " if self.in_past else "now: "
         for victim, damage in zip(judged.character[judged.hit], judged.damage[judged.hit], strict=True):
             self.health[victim] = max(0.0, self.health[victim] - damage)
-            said += f"panda {victim}, {judged.limb_name[0]}: {damage:.0f} damage, health {self.health[victim]:.0f}"
-        self.text.setText(said)
+            text += f"panda {victim}, {judged.limb_name[0]}: {damage:.0f} damage, health {self.health[victim]:.0f}"
+        self.text.setText(text)
 
 
 if __name__ == "__main__":

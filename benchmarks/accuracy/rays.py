@@ -16,7 +16,6 @@ Starts lie 2 to 20 m before the place, ends 1 m behind it. All coordinates are m
 is exact in float64: engines that take two ends and engines that take a direction get the same ray.
 """
 
-from collections.abc import Callable
 from typing import NamedTuple
 
 import numpy as np
@@ -24,6 +23,7 @@ from numpy.random import Generator
 
 import cylcollide as cc
 from cylcollide._types import Float64Array, Int64Array
+from cylcollide.bench.workloads import Segments
 from cylcollide.crosscheck.generate.shots import directions, unit
 
 CENTER = np.array([0.3, -0.2, 1.1])  # metres, as all lengths here
@@ -58,14 +58,7 @@ class Touch(NamedTuple):
     normal: Float64Array
 
 
-class Shots(NamedTuple):
-    """Closed segments; (n, 3)."""
-
-    start: Float64Array
-    end: Float64Array
-
-
-def draw(shape: str, family: str, rng: Generator, n: int) -> Shots:
+def draw(shape: str, family: str, rng: Generator, n: int) -> Segments:
     """Shoot n rays of one family at one shape."""
     touch = (edge if family == "edge" else side)(shape, rng, n)
     if family == "aimed":
@@ -78,7 +71,7 @@ def draw(shape: str, family: str, rng: Generator, n: int) -> Shots:
         through = touch.point - depth[:, None] * touch.normal
         heading = unit(np.cross(touch.normal, directions(rng, n)))
     before = 2.0 * 10.0 ** rng.random((n, 1))
-    return Shots(_placed(through - before * heading), _placed(through + heading))
+    return Segments(_placed(through - before * heading), _placed(through + heading))
 
 
 def side(shape: str, rng: Generator, n: int) -> Touch:
@@ -126,14 +119,7 @@ def edge(shape: str, rng: Generator, n: int) -> Touch:
     return Touch(rim.point, unit(blunt * mix * rim.normal + (1 - mix) * cap))
 
 
-FAMILIES: dict[str, Callable[[str], bool]] = {
-    "aimed": lambda _: True,
-    "graze": lambda _: True,
-    "hair": lambda _: True,
-    "edge": lambda shape: shape != "sphere",
-    "miss": lambda _: True,
-}
-"""The families, and which shapes have them."""
+FAMILIES = ("aimed", "graze", "hair", "edge", "miss")
 
 
 def _wall(shape: str, angle: Float64Array, height: Float64Array) -> Touch:

@@ -10,10 +10,10 @@ from typing import NamedTuple
 
 import numpy as np
 from numpy.typing import NDArray
-from rays import Shots
 
 import cylcollide as cc
 from cylcollide._types import Face, Float64Array, Int64Array, Shape
+from cylcollide.bench.workloads import Segments
 from cylcollide.exact.line import segment_numbers
 from cylcollide.exact.order import limb_chords
 from cylcollide.exact.solid import Solid
@@ -30,16 +30,16 @@ class Truth(NamedTuple):
     face: Int64Array  # (n,)
 
 
-def settle(limbs: cc.Limbs, shots: Shots, pool: Executor) -> Truth:
-    """Settle every ray against the one limb in rational arithmetic."""
-    chunks = range(0, len(shots.start), CHUNK)
+def decide(limbs: cc.Limbs, shots: Segments, pool: Executor) -> Truth:
+    """Decide every ray against the one limb in rational arithmetic."""
+    chunks = range(0, len(shots.starts), CHUNK)
     solid = exact_limb(limbs._table, 0)
-    parts = [(shots.start[i : i + CHUNK], shots.end[i : i + CHUNK]) for i in chunks]
-    rows = np.concatenate(list(pool.map(_settled, [solid] * len(parts), *zip(*parts, strict=True))))
+    parts = [(shots.starts[i : i + CHUNK], shots.ends[i : i + CHUNK]) for i in chunks]
+    rows = np.concatenate(list(pool.map(_decided, [solid] * len(parts), *zip(*parts, strict=True))))
     return Truth(rows[:, :2], rows[:, 2].astype(np.int64))
 
 
-def _settled(solid: Solid, starts: Float64Array, ends: Float64Array) -> Float64Array:
+def _decided(solid: Solid, starts: Float64Array, ends: Float64Array) -> Float64Array:
     """High word, low word and face of the entry of each segment; (n, 3)."""
     rows = np.full((len(starts), 3), np.nan)
     rows[:, 2] = Face.NONE
@@ -50,7 +50,7 @@ def _settled(solid: Solid, starts: Float64Array, ends: Float64Array) -> Float64A
     return rows
 
 
-def normals(limbs: cc.Limbs, shots: Shots, truth: Truth) -> Long:
+def normals(limbs: cc.Limbs, shots: Segments, truth: Truth) -> Long:
     """Unit outward normals at the entries; (n, 3), NaN for a miss."""
     start, end = (x.astype(np.longdouble) for x in shots)
     point = start + truth.fraction.astype(np.longdouble).sum(axis=1)[:, None] * (end - start)

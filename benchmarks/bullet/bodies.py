@@ -21,7 +21,7 @@ import pybullet as p
 import pybullet_data
 from scenes import connect, rays
 
-from cylcollide.bench.results import replace_between, save, script_options
+from cylcollide.bench.results import markdown_table, replace_between, save, script_options
 from cylcollide.bench.timing import interleaved
 from cylcollide.bullet import Mirror
 from cylcollide.bullet.differences import CAUSES, causes_of
@@ -56,11 +56,11 @@ def measure(name: str) -> dict[str, Any] | None:
     theirs = list(p.rayTestBatch(first, last, physicsClientId=c))
     rows = [i for i, (a, b) in enumerate(zip(ours, theirs, strict=True)) if a[:2] != b[:2]]
     counts = Counter(causes_of(mirror, starts[rows], ends[rows], [ours[i] for i in rows], [theirs[i] for i in rows]))
-    asked = {
+    works = {
         "bullet": lambda: p.rayTestBatch(first, last, physicsClientId=c),
         "mirror": lambda: mirror.rayTestBatch(first, last),
     }
-    bullet, own = (1e6 / RAYS * median(taken) for taken in interleaved(asked, 2, time.process_time).values())
+    bullet, own = (1e6 / RAYS * median(taken) for taken in interleaved(works, 2, time.process_time).values())
     kind = "exact" if not wrapped else "wrapped" if not len(mirror.limbs) else "both"
     facts = {"file": name, "limbs": len(mirror.limbs), "planes": len(mirror._sheets), "wrapped": wrapped, "kind": kind}
     times = {"bullet_us": f"{bullet:.2f}", "mirror_us": f"{own:.2f}", "ratio": f"{bullet / own:.2f}"}
@@ -93,16 +93,14 @@ def in_a_process(name: str) -> dict[str, Any] | str | None:
 
 def page_table(rows: list[dict[str, Any]]) -> str:
     """A table of Markdown: the files of each kind, sums of rays and median times."""
-    lines = [
-        "| kind | files | hits | differ | " + " | ".join(CAUSES) + " | PyBullet, µs a ray | Mirror, µs |",
-        "|---|" + "---|" * (5 + len(CAUSES)),
-    ]
+    lines = []
     for kind in ("exact", "both", "wrapped"):
         of_kind = [row for row in rows if row["kind"] == kind]
-        counts = [str(sum(int(row[name]) for row in of_kind)) for name in ("hits", "differ", *CAUSES)]
+        counts = [sum(int(row[name]) for row in of_kind) for name in ("hits", "differ", *CAUSES)]
         times = [f"{median(float(row[name]) for row in of_kind):.2f}" for name in ("bullet_us", "mirror_us")]
-        lines.append(" | ".join([f"| {kind}", str(len(of_kind)), *counts, *times]) + " |")
-    return "\n".join(lines)
+        lines.append([kind, len(of_kind), *counts, *times])
+    head = ["kind", "files", "hits", "differ", *CAUSES, "PyBullet, µs a ray", "Mirror, µs"]
+    return markdown_table(head, lines)
 
 
 def measured(names: list[str], rows: dict[str, dict[str, Any]]) -> Iterator[dict[str, Any]]:

@@ -167,13 +167,13 @@ def noted(function: Callable[..., object], *given: object, **named: object) -> o
     return CALLS[-1]()
 
 
-def getters_of(ask: Callable[[], object]) -> list[Callable[[], object]]:
+def getters_of(call: Callable[[], object]) -> list[Callable[[], object]]:
     """The calls of PyBullet's getters in one call of a mirror, which caches the noting getters that it finds here."""
     own = {name: getattr(OWN, name) for name in GETTERS if callable(getattr(OWN, name))}
     CALLS.clear()
     vars(OWN).update({name: partial(noted, function) for name, function in own.items()})
     try:
-        ask()
+        call()
     finally:
         vars(OWN).update(own)
     return CALLS

@@ -28,12 +28,12 @@ FALLING = 10  # rounds until bodies return
 OWN_TEST, OWN_BATCH = p.rayTest, p.rayTestBatch
 
 
-def asked(test: Callable[..., object], batch: Callable[..., object], starts: list, ends: list) -> float:
+def time_of_call(test: Callable[..., object], batch: Callable[..., object], starts: list, ends: list) -> float:
     """Microseconds of one call."""
     return 1e6 * seconds(lambda: test(starts[0], ends[0]) if len(starts) == 1 else batch(starts, ends))
 
 
-def called(calls: list[Callable[[], object]]) -> float:
+def time_of_calls(calls: list[Callable[[], object]]) -> float:
     """Microseconds of these calls."""
     return 1e6 * seconds(lambda: [call() for call in calls])
 
@@ -48,8 +48,8 @@ def measure(scene: str, n: int, way: str, rounds: int) -> tuple[float, float, fl
         p.stepSimulation()
     mirror = Mirror(c, mesh="wrap", follow=way == "follow=True")
     beside = Mirror(c, mesh="wrap", follow=way == "follow=True")  # caches only noting getters
-    asking = beside if way == "follow=True" else beside.watch()
-    theirs, ours, getters, settled = [], [], [], p.saveState()
+    noting = beside if way == "follow=True" else beside.watch()
+    theirs, ours, getters, start = [], [], [], p.saveState()
     with ExitStack() as stack:
         test, batch, step, restore = mirror.rayTest, mirror.rayTestBatch, p.stepSimulation, p.restoreState
         if way == "watch":
@@ -62,16 +62,16 @@ def measure(scene: str, n: int, way: str, rounds: int) -> tuple[float, float, fl
             test, batch, step = p.rayTest, p.rayTestBatch, p.stepSimulation
         for k in range(rounds + 2):
             if k % FALLING == 0:
-                restore(settled)
+                restore(start)
             starts, ends = (column.tolist() for column in fan(n, k))
             step()
-            theirs.append(asked(OWN_TEST, OWN_BATCH, starts, ends))
+            theirs.append(time_of_call(OWN_TEST, OWN_BATCH, starts, ends))
             step()
-            ours.append(asked(test, batch, starts, ends))
-            (step if way == "follow=True" else asking.stepSimulation)()
-            calls = getters_of(lambda: asked(asking.rayTest, asking.rayTestBatch, starts, ends))  # noqa: B023
+            ours.append(time_of_call(test, batch, starts, ends))
+            (step if way == "follow=True" else noting.stepSimulation)()
+            calls = getters_of(lambda: time_of_call(noting.rayTest, noting.rayTestBatch, starts, ends))  # noqa: B023
             step()
-            getters.append(called(calls))
+            getters.append(time_of_calls(calls))
     p.disconnect()
     return median(theirs[2:]), median(ours[2:]), median(getters[2:])
 

@@ -19,7 +19,7 @@ from pathlib import Path
 from statistics import median
 from typing import Any
 
-from cylcollide.bench.results import replace_between, save, script_options
+from cylcollide.bench.results import markdown_table, replace_between, save, script_options
 
 PROGRAMS = Path(__file__).parents[2] / "tests/wild/programs"
 MARKS = "<!-- wild: made by benchmarks/bullet/wild.py -->", "<!-- end of wild -->"
@@ -86,16 +86,13 @@ def measure(program: Path, steps: int) -> dict[str, Any]:
 
 def page_table(rows: list[dict[str, Any]]) -> str:
     """The table of the page."""
-    lines = [
-        "| program | rays a call | rays | differ | PyBullet, µs a call | exact, µs |",
-        "|---|" + "---|" * 5,
-    ]
+    lines = []
     for row in rows:
         rays, calls = int(row["rays"]), int(row["calls"])
         differ = row["causes"].replace(", ", "; ") or "0"
-        times = " | ".join(str(row[name]) for name in ("bullet_us", "exact_us"))
-        lines.append(f"| `{row['program']}` | {rays // calls:,} | {rays:,} | {differ} | {times} |")
-    return "\n".join(lines)
+        name, rays_a_call = f"`{row['program']}`", f"{rays // calls:,}"
+        lines.append([name, rays_a_call, f"{rays:,}", differ, row["bullet_us"], row["exact_us"]])
+    return markdown_table(["program", "rays a call", "rays", "differ", "PyBullet, µs a call", "exact, µs"], lines)
 
 
 def main() -> None:

@@ -43,7 +43,7 @@ def bench(
     ] = DEFAULT_ROUNDS,
     tasks: Annotated[bool, typer.Option(help="Also build, move, single calls, points, threads, memory.")] = True,
     scaling: Annotated[bool, typer.Option("--scaling", help="Only how cost grows: limbs, batch, ticks.")] = False,
-    wanted: Annotated[
+    of_levels: Annotated[
         str, typer.Option("--levels", help="Levels of machine code, in turn; all: those installed that run here.")
     ] = levels.CHOICE.level,
     out: Annotated[Path, typer.Option(help="Folder for CSV and figures.")] = DEFAULT_FOLDER,
@@ -54,8 +54,8 @@ def bench(
     ratios; rates are comparable only within one run. Exit status 1 if a result of this library is proved wrong.
     """
     _refuse_ignored(context, scene, tasks=tasks, scaling=scaling)
-    if wanted != levels.CHOICE.level:
-        raise typer.Exit(max(_run_level(level, out / level) for level in _chosen("level", wanted, levels.usable())))
+    if of_levels != levels.CHOICE.level:
+        raise typer.Exit(max(_run_level(level, out / level) for level in _chosen("level", of_levels, levels.usable())))
     console = Console()
     console.print(f"Machine code of level {levels.CHOICE.level}: {escape(levels.CHOICE.reason)}.")
     with writable(out), console.status("measuring") as status:
@@ -112,10 +112,10 @@ def _scaling(rays: int, rounds: int, out: Path, console: Console, progress: Prog
     _print_written(written, console)
 
 
-def _chosen(what: str, wanted: str, known: Iterable[str]) -> list[str]:
+def _chosen(what: str, names_given: str, known: Iterable[str]) -> list[str]:
     """The names of an option, each once, or all; ends the command with an error for an unknown name."""
     every = list(known)
-    names = every if wanted == "all" else list(dict.fromkeys(name.strip() for name in wanted.split(",")))
+    names = every if names_given == "all" else list(dict.fromkeys(name.strip() for name in names_given.split(",")))
     for name in names:
         if name not in every:
             stop(f"no {what} {name!r}; known {what}s: {', '.join(every) or 'none'}")
@@ -128,16 +128,16 @@ def _run_level(level: str, out: Path) -> int:
     return subprocess.run(words, check=False, env={**os.environ, "CYLCOLLIDE_LEVEL": level}).returncode
 
 
-def _chosen_engines(wanted: str, console: Console) -> list[str]:
+def _chosen_engines(names_given: str, console: Console) -> list[str]:
     """Names of engines, ours first. A missing one is reported if all were requested, and an error if it was named."""
     reasons = peers.available()
-    if wanted == "all":
+    if names_given == "all":
         for name, reason in reasons.items():
             if reason is not None:
                 console.print(f"[dim]without {name}: {escape(reason)}[/]", soft_wrap=True)
-        there = [name for name, reason in reasons.items() if reason is None and name != BASE]
-        return [BASE, *(name for name in there if _casts_rays(name))]
-    names = _chosen("engine", wanted, reasons)
+        installed = [name for name, reason in reasons.items() if reason is None and name != BASE]
+        return [BASE, *(name for name in installed if _casts_rays(name))]
+    names = _chosen("engine", names_given, reasons)
     for reason in map(reasons.get, names):
         if reason is not None:
             stop(reason)

@@ -10,6 +10,7 @@ from cylcollide.bench.runner import BASE
 from cylcollide.bench.timing import Work
 from cylcollide.bench.workloads import (
     FRAME,
+    SEED,
     SPEED,
     STEPS,
     WORKLOADS,
@@ -39,7 +40,7 @@ class RecordedCrowd:
     """Characters of 17 limbs that stroll over a workload's field, and their history."""
 
     def __init__(self, workload: Workload, ticks: int) -> None:
-        rng = np.random.default_rng(workload.seed)
+        rng = np.random.default_rng(SEED)
         count = workload.characters
         self._rig, self._root = Rig.humanoid(), rng.uniform(0.0, workload.field, (count, 2))
         self._yaw, self._phase = rng.uniform(0.0, 2 * np.pi, (2, count))

@@ -3,7 +3,7 @@
 import argparse
 import csv
 import platform
-from collections.abc import Iterable
+from collections.abc import Iterable, Sequence
 from datetime import UTC, datetime
 from pathlib import Path
 from typing import Any
@@ -32,6 +32,11 @@ def save(path: Path, rows: Iterable[dict[str, Any]]) -> None:
             table.writerow(stamped.values())
             file.flush()
             print(*row.values(), sep="\t", flush=True)
+
+
+def markdown_table(head: Sequence[str], rows: Iterable[Sequence[object]]) -> str:
+    """A table of a page."""
+    return "\n".join(f"| {' | '.join(map(str, line))} |" for line in (head, ["---"] * len(head), *rows))
 
 
 def replace_between(page: Path, begin: str, end: str, text: str) -> None:

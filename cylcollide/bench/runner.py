@@ -60,17 +60,20 @@ def run(workload: Workload, engines: Sequence[str], rays: int, rounds: int, prog
         for name in engines:
             progress(f"{workload.name}: building {name}")
             engine = stack.enter_context(create(name))
-            rows[name] = Row(workload.name, len(limbs), engine.name, ", ".join(engine.versions.values()))
             unfit = unsupported_reason(engine, limbs)
+            rows[name] = row = Row(
+                workload.name, len(limbs), engine.name, ", ".join(engine.versions.values()), note=unfit
+            )
             if unfit:
-                rows[name] = replace(rows[name], note=unfit)
                 continue
             building = seconds(lambda engine=engine: engine.build(limbs))  # type: ignore[misc]  # bound in the loop
             share = segments.first(_affordable(engine, segments))
             ready[name] = engine, share
             n = len(share.starts)
             note = "" if n == len(segments.starts) else "slow: fewer rays"
-            rows[name] = replace(rows[name], rays=n, build_seconds=building, note=note)
+            rows[name] = replace(row, rays=n, build_seconds=building, note=note)
+            if name == BASE:
+                rows[LEAN] = replace(row, engine=LEAN, rays=len(segments.starts))
         progress(f"{workload.name}: {rounds} rounds")
         works = {name: partial(engine.cast_segments, *share) for name, (engine, share) in ready.items()}
         results = {name: work() for name, work in works.items()}  # also warms up; few rays would run other loops
@@ -80,23 +83,17 @@ def run(workload: Workload, engines: Sequence[str], rays: int, rounds: int, prog
             return hits.limb, hits.fraction
 
         times = interleaved({**works, LEAN: lean}, rounds)
-    rows[LEAN] = Row(workload.name, len(limbs), LEAN, rows[BASE].version, len(segments.starts))
     per_ray = {name: taken / rows[name].rays for name, taken in times.items()}
     progress(f"{workload.name}: resolving disagreements")
-    verdicts = _verdicts(limbs, segments, results)
-    found = []
-    for name in (BASE, LEAN, *(name for name in engines if name != BASE)):
-        row = rows[name]
-        if name in per_ray:
-            ratio, low, high = spread(per_ray[BASE] / per_ray[name])
-            hits = int((results[BASE if name == LEAN else name].limb >= 0).sum())
-            wrong = verdicts[BASE if name == LEAN else name]
-            row = replace(
-                row, hits=hits, rate=1 / spread(per_ray[name])[0], ratio=ratio, ratio_low=low, ratio_high=high,
-                wrong_verdicts=wrong[0], wrong_limbs=wrong[1],
-            )  # fmt: skip
-        found.append(row)
-    return found
+    wrong = _wrong_results(limbs, segments, results)
+    results[LEAN], wrong[LEAN] = results[BASE], wrong[BASE]
+    for name, taken in per_ray.items():
+        ratio, low, high = spread(per_ray[BASE] / taken)
+        rows[name] = replace(
+            rows[name], hits=int((results[name].limb >= 0).sum()), rate=1 / spread(taken)[0],
+            ratio=ratio, ratio_low=low, ratio_high=high, wrong_verdicts=wrong[name][0], wrong_limbs=wrong[name][1],
+        )  # fmt: skip
+    return list(rows.values())
 
 
 def unsupported_reason(engine: Engine, limbs: Limbs) -> str:
@@ -114,15 +111,15 @@ def _affordable(engine: Engine, segments: Segments) -> int:
     """The number of rays that an engine casts in a turn, at least `FEWEST`."""
     n = len(segments.starts)
     probe = min(PROBE, n)
-    engine.cast_segments(segments.starts[:probe], segments.ends[:probe])
-    taken = seconds(lambda: engine.cast_segments(segments.starts[:probe], segments.ends[:probe]))
+    engine.cast_segments(*segments.first(probe))
+    taken = seconds(lambda: engine.cast_segments(*segments.first(probe)))
     if taken * n / probe > TURN:  # exclude the fixed cost of a call: estimate again with more rays
         probe = max(probe, min(n, int(0.1 * TURN / taken * probe)))
-        taken = seconds(lambda: engine.cast_segments(segments.starts[:probe], segments.ends[:probe]))
+        taken = seconds(lambda: engine.cast_segments(*segments.first(probe)))
     return n if taken * n / probe <= TURN else min(n, max(FEWEST, int(TURN / taken * probe)))
 
 
-def _verdicts(limbs: Limbs, segments: Segments, results: dict[str, EngineHits]) -> dict[str, list[int]]:
+def _wrong_results(limbs: Limbs, segments: Segments, results: dict[str, EngineHits]) -> dict[str, list[int]]:
     """Wrong verdicts and limbs of each engine; for ours, the largest numbers of all comparisons."""
     ours = results[BASE].limb
     found, ours_wrong = {}, np.zeros(2, int)

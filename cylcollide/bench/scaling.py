@@ -73,14 +73,15 @@ def _past_point(against: str, characters: int, ticks: int, rays: int, rounds: in
 def run_scaling(rays: int, rounds: int, progress: Progress, decades: int = 6) -> list[Point]:
     """Measure worlds of 10² to 10^decades limbs with `rays` rays per call, and batches of 1 to 10^decades rays."""
     worlds = []
-    for limbs in [10**k for k in range(2, decades + 1)]:
+    for limbs in (10**k for k in range(2, decades + 1)):
         progress(f"scaling: {limbs:,} limbs")
         worlds.append(_world(limbs, rays))
     batches = [10**k for k in range(decades + 1)]
     progress("scaling: rounds")
     crowd, segments, build, size = _world(CROWD, max(rays, batches[-1]))
-    found = _measured("limbs", [(world, drawn, build, size) for world, drawn, build, size in worlds], rounds)
-    return found + _measured("batch", [(crowd, segments.first(n), build, size) for n in batches], rounds)
+    return _measured("limbs", worlds, rounds) + _measured(
+        "batch", [(crowd, segments.first(n), build, size) for n in batches], rounds
+    )
 
 
 def _world(limbs: int, rays: int) -> tuple[HitWorld, Segments, float, float]:

@@ -7,7 +7,7 @@ from pathlib import Path
 import numpy as np
 
 from cylcollide import validate
-from cylcollide.bench.workloads import Segments, Workload
+from cylcollide.bench.workloads import SEED, Segments, Workload
 from cylcollide.characters.rig import Rig
 from cylcollide.kernels.aabb import limb_boxes
 from cylcollide.limbs.limbs import Limbs
@@ -43,7 +43,7 @@ class FileScene(Workload):
 
     def _through_box(self, limbs: Limbs, n: int) -> Segments:
         """Segments of four box diagonals, from one to three diagonals away, through random points of the box."""
-        rng, (lows, highs) = np.random.default_rng([self.seed, n]), limb_boxes(limbs._table)
+        rng, (lows, highs) = np.random.default_rng([SEED, n]), limb_boxes(limbs._table)
         low, high = lows.min(axis=0), highs.max(axis=0)
         size, away = float(np.linalg.norm(high - low)), rng.standard_normal((n, 3))
         starts = (
@@ -71,7 +71,7 @@ def read_scene(file: Path) -> FileScene:
             limbs, rays = _of_log(file)
         if not len(limbs):
             raise ValueError("expected a scene with a limb, got none")
-    return FileScene(file.name, f"{len(limbs):,} limbs", 0, given=limbs, rays=rays)
+    return FileScene(file.name, 0, given=limbs, rays=rays)
 
 
 def _rays(file: Path) -> Segments | None:

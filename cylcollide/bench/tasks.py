@@ -71,7 +71,7 @@ def _building(engines: Sequence[Engine], rounds: int) -> list[TaskRow]:
 def _moving(engines: Sequence[Engine], rounds: int) -> list[TaskRow]:
     """Time moving the limbs that `_building` has built in the engines."""
     workload = WORKLOADS["W3"]
-    crowd = Crowd(workload.characters, workload.field, workload.seed)
+    crowd = Crowd(workload.characters, workload.field)
     frames = [crowd.ends(frame * FRAME) for frame in range(1, FRAMES + 1)]
     fit = [engine for engine in engines if not unsupported_reason(engine, workload.limbs())]
     notes = {engine.name: "" if engine.capabilities.moves else "builds anew" for engine in fit}

@@ -63,6 +63,7 @@ SKELETON = (*TRUNK, *(_mirrored(bone, side) for side in ("left", "right") for bo
 LIMBS = len(SKELETON)
 SPEED = 1.4  # metres a second, a walk
 STEPS = 1.0  # double steps a second
+SEED = 1
 
 
 class Crowd:
@@ -71,8 +72,8 @@ class Crowd:
     All coordinates and radii are float32 numbers, so that no engine rounds them.
     """
 
-    def __init__(self, characters: int, field: float, seed: int) -> None:
-        rng = np.random.default_rng(seed)
+    def __init__(self, characters: int, field: float) -> None:
+        rng = np.random.default_rng(SEED)
         self._root = rng.uniform(0.0, field, (characters, 2))
         self._yaw, self._phase = rng.uniform(0.0, 2 * np.pi, (2, characters))
         self._size = rng.uniform(0.9, 1.1, characters)
@@ -145,11 +146,9 @@ class Workload:
     """Limbs, and the distribution of segments cast at them."""
 
     name: str
-    title: str
     characters: int  # 0: a single cylinder
     field: float = 0.0  # metres, side of the square the characters walk on
     most_limbs: int | None = None
-    seed: int = 1
     eye_height: float = 1.5  # metres; start height of rays across the field
     steepest: float = 0.12  # rad, up or down, of such rays
     camera: bool = False  # whether rays are instead a camera's image of the field, row by row
@@ -158,12 +157,12 @@ class Workload:
         """The limbs in a frame of the animation."""
         if not self.characters:
             return Limbs.cylinders([[1.0, 2.0, 1.25]], [[1.125, 1.75, 1.625]], 0.078125)
-        limbs = Crowd(self.characters, self.field, self.seed).limbs(frame * FRAME)
+        limbs = Crowd(self.characters, self.field).limbs(frame * FRAME)
         return limbs if self.most_limbs is None else limbs[: self.most_limbs]
 
     def segments(self, world: HitWorld, n: int) -> Segments:
         """Draw n random segments that do not start inside a limb of the world."""
-        rng = np.random.default_rng([self.seed, n])
+        rng = np.random.default_rng([SEED, n])
         draw = self._image if self.camera else self._around if self.characters <= 1 else self._across
         starts, ends = draw(world.limbs, rng, n)
         while (inside := world.contains_points(starts).limb >= 0).any():
@@ -198,26 +197,26 @@ class Workload:
 WORKLOADS = {
     workload.name: workload
     for workload in (
-        Workload("W1", "1 cylinder", 0),
-        Workload("W2", "1 humanoid", 1, 2.0),
-        Workload("W3", "1,000 humanoids", 1000, 100.0),
-        Workload("W3H", "1,000 humanoids, flat rays", 1000, 100.0, eye_height=1.2, steepest=0.01),
-        Workload("W4", "100,000 limbs", 5883, 300.0, most_limbs=100_000),
-        Workload("C3", "1,000 humanoids, an image", 1000, 100.0, camera=True),
+        Workload("W1", 0),
+        Workload("W2", 1, 2.0),
+        Workload("W3", 1000, 100.0),
+        Workload("W3H", 1000, 100.0, eye_height=1.2, steepest=0.01),
+        Workload("W4", 5883, 300.0, most_limbs=100_000),
+        Workload("C3", 1000, 100.0, camera=True),
     )
 }
 
 
-def crowd_of(limbs: int, seed: int = 1) -> Workload:
+def crowd_of(limbs: int) -> Workload:
     """A workload with this number of limbs at the density of W3."""
-    characters = -(-limbs // LIMBS)
-    side = float(np.sqrt(AREA_PER_CHARACTER * max(characters, 2)))
-    return Workload(f"{limbs} limbs", f"{limbs:,} limbs", max(characters, 2), side, most_limbs=limbs, seed=seed)
+    characters = max(-(-limbs // LIMBS), 2)
+    side = float(np.sqrt(AREA_PER_CHARACTER * characters))
+    return Workload(f"{limbs} limbs", characters, side, most_limbs=limbs)
 
 
-def points_near(limbs: Limbs, n: int, seed: int = 1) -> Float64Array:
+def points_near(limbs: Limbs, n: int) -> Float64Array:
     """Draw n random points (n, 3), half of them within 0.2 m of a limb's axis, half in the box around all limbs."""
-    rng = np.random.default_rng([seed, n, 7])
+    rng = np.random.default_rng([SEED, n, 7])
     chosen = rng.integers(0, len(limbs), n)
     near = limbs.p1[chosen] + rng.random((n, 1)) * (limbs.p2 - limbs.p1)[chosen]
     near += rng.uniform(0.0, 0.2, (n, 1)) * _unit(rng.standard_normal((n, 3)))

@@ -108,7 +108,7 @@ class Actors(metaclass=Shown):
             characters stay as they were.
         """
         if self._groups is None:
-            self._groups = _grouped({character: joints for character, (_, _, joints) in self._members.items()})
+            self._groups = _grouped(self._members)
         jumps = np.broadcast_to(as_jumps(teleport, len(self._members)), len(self._members))
         given = [(group, _matrices_of(group)) for group in self._groups]
         for group, matrices in given[1:]:  # the world checks the first before anything changes
@@ -154,12 +154,12 @@ def _check_rest(actor: Any, found: Joints, rig: Rig) -> None:
     )
 
 
-def _grouped(members: Mapping[int, Joints]) -> list[Group]:
+def _grouped(members: Mapping[int, Member]) -> list[Group]:
     """Groups of characters by number of bones."""
     groups = []
-    for bones in sorted({len(joints.joints) for joints in members.values()}):
-        ids = [character for character, joints in members.items() if len(joints.joints) == bones]
-        same = [members[character] for character in ids]
+    for bones in sorted({len(joints.joints) for _, _, joints in members.values()}):
+        ids = [character for character, (_, _, joints) in members.items() if len(joints.joints) == bones]
+        same = [members[character][2] for character in ids]
         tables = [core.PTA_LMatrix4f.emptyArray(n) for n in (len(same) * bones, len(same))]
         joints, places = (np.frombuffer(table, np.float32).reshape(-1, 4, 4) for table in tables)
         factors = axis_factors(np.array([member.scale * member.sizes for member in same])).astype(np.float32)

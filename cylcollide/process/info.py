@@ -39,9 +39,9 @@ class Info(metaclass=Shown):
 
 def info() -> Info:
     """Versions, and the machine code in use; print it for a bug report."""
+    installed = tuple(levels.installed())
     python = f"{platform.python_implementation()} {platform.python_version()}"
-    there = tuple(levels.installed())
-    return Info(__version__, *levels.CHOICE[:2], there, _processor(), platform.platform(), python, np.__version__)
+    return Info(__version__, *levels.CHOICE[:2], installed, _processor(), platform.platform(), python, np.__version__)
 
 
 def _processor() -> str:

@@ -37,8 +37,6 @@ def view_file(
     """Show limbs, a rig, a shot log or cases of the cross-check in a browser on this machine, without a network."""
     from cylcollide.view.viewer import view  # noqa: PLC0415  viser takes long; help does without it
 
-    if up not in ("auto", "y", "z"):
-        stop(f"--up: expected y, z or auto, got {up!r}")
     keep_inputs([file], html=html, png=png)
     opens = browser and html is None and png is None
     with ExitStack() as opened:

@@ -2,8 +2,7 @@
 
 import itertools
 import json
-from collections.abc import Callable
-from dataclasses import dataclass
+import re
 from pathlib import Path
 from typing import Any
 
@@ -15,7 +14,7 @@ from cylcollide.view.marks import NO_MARKS
 from cylcollide.view.panel import STYLE, legend
 from cylcollide.view.server import url_of
 from cylcollide.view.stage import Stage, look_at_shot
-from cylcollide.view.subjects import ShotView, Subject
+from cylcollide.view.subjects import Subject
 
 
 def html_of(server: Any, stage: Stage, subject: Subject, rate: float, up: int) -> str:
@@ -29,8 +28,8 @@ def html_of(server: Any, stage: Stage, subject: Subject, rate: float, up: int) -
         stage.show(subject.frame(number))
     if len(shown) > 1:
         recording.insert_sleep(float(times[shown[-1]] - times[shown[-2]]))
-    text: str = recording.as_html()
-    return _page_with_shots(server, stage, subject, text, up) if subject.shots else text
+    page: str = recording.as_html()
+    return _page_with_shots(server, stage, subject, page, up) if subject.shots else page
 
 
 def _thinned(times: Any, step: float) -> list[int]:
@@ -52,6 +51,9 @@ def write_png(server: Any, path: Path, width: int, height: int) -> None:
         picture = browser.picture()
     replace(path, lambda stream: stream.write(picture))
 
+
+RECORDING = re.compile(r'(?<=__VISER_EMBED_DATA__=")([^"]*)')
+"""The recording in a page of viser."""
 
 LARGEST = 9_500_000
 """Largest number of characters of a page: shots that exceed it are left out."""
@@ -78,12 +80,12 @@ select {{ width: calc(100% - 24px); margin: 8px 12px }}
 <aside>{legend}<select size="12" aria-label="shots"></select><pre style="{style}"></pre></aside>
 <script type="application/json">{content}</script>
 <script>
-const {{title, head, tail, lines, words, middles}} = JSON.parse(document.querySelector("script").textContent);
+const {{title, head, tail, lines, words, recordings}} = JSON.parse(document.querySelector("script").textContent);
 const list = document.querySelector("select");
 document.title = title;
 list.append(...lines.map(line => new Option(line)));
 list.onchange = () => {{
-  document.querySelector("iframe").srcdoc = head + middles[list.selectedIndex] + tail;
+  document.querySelector("iframe").srcdoc = head + recordings[list.selectedIndex] + tail;
   document.querySelector("pre").textContent = words[list.selectedIndex];
 }};
 list.selectedIndex = 0;
@@ -94,60 +96,28 @@ list.onchange();
 """
 
 
-@dataclass(frozen=True)
-class Entry:
-    """One line of the list, and its page as a difference from another page, with the lengths of equal ends of both."""
+def _page_with_shots(server: Any, stage: Stage, subject: Subject, page: str, up: int) -> str:
+    """A page that contains `page`, of all ticks, and the shots of a subject, as many as there is room for.
 
-    line: str
-    words: str
-    before: int
-    own: str
-    after: int
-
-
-def _page_with_shots(server: Any, stage: Stage, subject: Subject, ticks: str, up: int) -> str:
-    """A page that contains the page of all ticks and the shots of a subject, as many as there is room for."""
-    count, words = len(subject.times), "Choose a shot."
-    entries, left = list[Entry](), LARGEST - len(ticks)
-    for number, shot in enumerate(subject.shot_views()):
-        entry = _entry(server, stage, subject.shots[number], shot, ticks, up)
-        left -= sum(map(len, (entry.line, entry.words, entry.own)))
+    Pages of viser differ in their recordings alone, so that everything else is stored once.
+    """
+    assert subject.shot_view is not None
+    head, ticks, tail = RECORDING.split(page)
+    count, left = len(subject.times), LARGEST - len(page)
+    lines, words, recordings = [f"{count} ticks" if count > 1 else "without a shot"], ["Choose a shot."], [ticks]
+    for number, line in enumerate(subject.shots):
+        shot = subject.shot_view(number)
+        stage.show(shot.judged, shot.marks)
+        look_at_shot(server.initial_camera, shot.judged, shot.marks, up, stage.origin)
+        _, recording, _ = RECORDING.split(server.get_scene_serializer().as_html())
+        left -= len(line) + len(shot.words) + len(recording)
         if left < 0:
-            words = f"The first {number} of {len(subject.shots)} shots. {words}"
+            words[0] = f"The first {number} of {len(subject.shots)} shots. {words[0]}"
             break
-        entries.append(entry)
-    stage.show(subject.frame(0), NO_MARKS)
-    first = Entry(f"{count} ticks" if count > 1 else "without a shot", words, len(ticks), "", 0)
-    return _joined(subject, [first, *entries], ticks)
-
-
-def _entry(server: Any, stage: Stage, line: str, shot: ShotView, ticks: str, up: int) -> Entry:
-    """The entry of a shot: the limbs that were judged, where it hits, and why."""
-    stage.show(shot.judged, shot.marks)
-    look_at_shot(server.initial_camera, shot.judged, shot.marks, up, stage.origin)
-    page: str = server.get_scene_serializer().as_html()
-    before = _equal(lambda count: page[:count] == ticks[:count], min(len(page), len(ticks)))
-    most = min(len(page), len(ticks)) - before
-    after = _equal(lambda count: page[len(page) - count :] == ticks[len(ticks) - count :], most)
-    return Entry(line, shot.words, before, page[before : len(page) - after], after)
-
-
-def _equal(is_so: Callable[[int], bool], most: int) -> int:
-    """The largest count up to `most` for which `is_so` holds, by bisection; it holds for all smaller ones."""
-    least = 0
-    while least < most:
-        middle = (least + most + 1) // 2
-        least, most = (middle, most) if is_so(middle) else (least, middle - 1)
-    return least
-
-
-def _joined(subject: Subject, entries: list[Entry], ticks: str) -> str:
-    """One page of all entries, with their common beginning and end stored once."""
-    n, head, tail = len(ticks), min(e.before for e in entries), min(e.after for e in entries[1:] or entries)
-    middles = [ticks[head : n - tail]]
-    middles += [ticks[head : e.before] + e.own + ticks[n - e.after : n - tail] for e in entries[1:]]
-    content = json.dumps({
-        "title": f"cylcollide: {subject.title}", "head": ticks[:head], "tail": ticks[n - tail :],
-        "lines": [entry.line for entry in entries], "words": [entry.words for entry in entries], "middles": middles,
-    })  # fmt: skip
-    return PAGE.format(legend=legend(subject.groups), style=STYLE, content=content.replace("<", "\\u003c"))
+        lines.append(line)
+        words.append(shot.words)
+        recordings.append(recording)
+    title = f"cylcollide: {subject.title}"
+    content = {"title": title, "head": head, "tail": tail, "lines": lines, "words": words, "recordings": recordings}
+    text = json.dumps(content).replace("<", "\\u003c")
+    return PAGE.format(legend=legend(subject.groups), style=STYLE, content=text)

@@ -61,6 +61,11 @@ class FiredShot:
     """PyBullet's answer; None without PyBullet, or if it does not have these shapes."""
 
     @property
+    def nearest(self) -> float:
+        """The smaller distance of both answers; inf if both are misses."""
+        return min(self.ours.distance, np.inf if self.bullet is None else self.bullet.distance)
+
+    @property
     def differs(self) -> bool:
         """Whether PyBullet reports another limb or another distance."""
         if self.bullet is None:

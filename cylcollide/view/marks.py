@@ -1,33 +1,31 @@
 """The marks of a shot: its path, where it enters and leaves limbs, normals, and the gap of a miss."""
 
-from dataclasses import dataclass
-from typing import Any
+from typing import Any, NamedTuple
 
 import numpy as np
 
 from cylcollide._types import Float64Array
 from cylcollide.characters.judged import Judged
 
-HIT, MISSED, ENTRY, EXIT, NORMAL = "#c8372d", "#4a5560", "#1f7a3d", "#d1812a", "#1f5fa8"
+HIT, MISSED = "#c8372d", "#4a5560"
+COLORS = {"gap": HIT, "normals": "#1f5fa8", "entries": "#1f7a3d", "exits": "#d1812a", "places": HIT}
+"""Colours of marks; that of the path depends on the shot."""
 
-Lines = tuple[Float64Array, str]
-"""Lines (k, 2, 3) and their colour."""
-Points = tuple[Float64Array, str]
-
-NO_LINES: Lines = (np.empty((0, 2, 3)), MISSED)
-NO_POINTS: Points = (np.empty((0, 3)), MISSED)
+NO_LINES: Float64Array = np.empty((0, 2, 3))
+NO_POINTS: Float64Array = np.empty((0, 3))
 
 
-@dataclass(frozen=True)
-class Marks:
-    """Lines and points about a shot."""
+class Marks(NamedTuple):
+    """Lines (k, 2, 3) and points (k, 3) about a shot."""
 
-    path: Lines = NO_LINES
-    gap: Lines = NO_LINES
-    normals: Lines = NO_LINES
-    entries: Points = NO_POINTS
-    exits: Points = NO_POINTS
-    places: Points = NO_POINTS
+    path: Float64Array = NO_LINES
+    gap: Float64Array = NO_LINES
+    normals: Float64Array = NO_LINES
+    entries: Float64Array = NO_POINTS
+    exits: Float64Array = NO_POINTS
+    places: Float64Array = NO_POINTS
+    """Hits of another engine."""
+    path_color: str = MISSED
     struck: int = -1
     """Row of the limb that counts."""
     points: float = 1.0
@@ -36,7 +34,7 @@ class Marks:
     @property
     def place(self) -> Float64Array:
         """The place to look at, (3,): the gap, the first hit, or the start of the shot."""
-        first = (self.gap[0], self.entries[0], self.places[0], self.path[0])
+        first = (self.gap, self.entries, self.places, self.path)
         return next(points.reshape(-1, 3)[0] for points in first if len(points))
 
 
@@ -64,11 +62,8 @@ def marks_of_shot(judged: Judged, start: Float64Array, end: Float64Array, size: 
     entry, leave, normal = chords.entry_position, chords.exit_position, chords.entry_normal
     has_normal = np.isfinite(normal).all(axis=1) & (normal != 0.0).any(axis=1)
     normals = np.stack([entry, entry + 3.0 * size * normal], axis=1)[has_normal]
-    hit = bool(judged.hit[0])
     missed = NO_LINES
     if gap is not None and np.isfinite(gap.point).all():
-        missed = (np.array([[gap.segment_point, gap.point]]), HIT)
-    return Marks(
-        (np.array([[start, end]]), HIT if hit else MISSED), missed, (normals, NORMAL), (entry, ENTRY), (leave, EXIT),
-        struck=int(judged.limb[0]),
-    )  # fmt: skip
+        missed = np.array([[gap.segment_point, gap.point]])
+    color = HIT if judged.hit[0] else MISSED
+    return Marks(np.array([[start, end]]), missed, normals, entry, leave, path_color=color, struck=int(judged.limb[0]))

@@ -1,12 +1,12 @@
 """People in recorded motion: characters of one rig that walk in circles, or move on the spot."""
 
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
 from pathlib import Path
 
 import numpy as np
 
 from cylcollide import quaternions
-from cylcollide._types import Float64Array, Shape
+from cylcollide._types import Float64Array, Int32Array, Int64Array, Shape
 from cylcollide.characters.clip import Clip
 from cylcollide.characters.rig import Rig
 from cylcollide.limbs.limbs import Limbs
@@ -89,14 +89,19 @@ class People:
 
     def pose(self, time: float) -> None:
         """Set the poses of all characters at a time, seconds."""
+        for ids, positions, orientations in self.poses(time):
+            self._world.set_poses(ids, positions, orientations)
+
+    def poses(self, time: float) -> Iterator[tuple[Int32Array, Float64Array, Float64Array]]:
+        """Characters of each motion, and the positions and orientations of their bones at a time, seconds."""
         for clip, rows in self._of_clip:
             roots, turns, joints = clip.at(time + self._begin[rows], self._rig, loop=True)
             heading, places = self._walked(clip, rows, time, roots)
             spin = quaternions.from_axis_angle([0.0, 0.0, 1.0], heading)
-            self._world.set_poses(self.ids[rows], *self._rig.forward(places, quaternions.multiply(spin, turns), joints))
+            yield self.ids[rows], *self._rig.forward(places, quaternions.multiply(spin, turns), joints)
 
     def _walked(
-        self, clip: Clip, rows: np.ndarray[tuple[int], np.dtype[np.int64]], time: float, roots: Float64Array
+        self, clip: Clip, rows: Int64Array, time: float, roots: Float64Array
     ) -> tuple[Float64Array, Float64Array]:
         """Headings and places on circles, at the speed of the motion itself."""
         travel = clip.travel * [1.0, 1.0, 0.0]

@@ -23,24 +23,24 @@ if (!window.pointed) {
   tip.hidden = true;
   tip.style = "position:fixed;z-index:99;pointer-events:none;background:#fffe;padding:2px 6px;font:12px monospace";
   document.body.append(tip);
-  let last = null, asks = false;
-  const ask = async () => {
-    asks = true;
+  let last = null, busy = false;
+  const update = async () => {
+    busy = true;
     while (last) {
       const {target, clientX, clientY} = last, box = target.getBoundingClientRect();
       last = null;
       const x = (clientX - box.x) / box.width, y = (clientY - box.y) / box.height;
-      tip.textContent = await fetch(`URL/${x}/${y}`).then(told => told.text());
+      tip.textContent = await fetch(`URL/${x}/${y}`).then(answer => answer.text());
       tip.hidden = !tip.textContent;
       tip.style.left = `${Math.max(0, Math.min(clientX + 12, innerWidth - tip.offsetWidth))}px`;
       tip.style.top = `${clientY + 16}px`;
     }
-    asks = false;
+    busy = false;
   };
   const move = event => {
     tip.hidden = true;
     last = event.target.tagName === "CANVAS" && !event.buttons ? event : null;
-    if (last && !asks) ask().catch(() => window.removeEventListener("pointermove", move));
+    if (last && !busy) update().catch(() => window.removeEventListener("pointermove", move));
   };
   window.addEventListener("pointermove", move);
 }

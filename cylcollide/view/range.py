@@ -2,9 +2,8 @@
 
 import time
 from contextlib import ExitStack
-from dataclasses import replace
 from html import escape
-from threading import Event, RLock, Thread
+from threading import Event, RLock
 from typing import Any
 
 import numpy as np
@@ -14,7 +13,7 @@ from cylcollide._version import to_install
 from cylcollide.limbs.browser import PORT
 from cylcollide.view.firing import Answer, FiredShot, Firing
 from cylcollide.view.frames import frame_at, frame_of_state
-from cylcollide.view.marks import NO_MARKS, Marks, marks_of_shot
+from cylcollide.view.marks import HIT, NO_MARKS, Marks, marks_of_shot
 from cylcollide.view.panel import legend, preformatted
 from cylcollide.view.server import serve, stop, url_of
 from cylcollide.view.stage import Stage, aim, beside, prepare, usual_size
@@ -26,7 +25,6 @@ GAP = 5e-4
 EYE, AT = (1.0, -9.5, 2.6), (0.0, 0.0, 0.8)
 AHEAD = 1.0
 """Metres from the camera at which the drawn path of a shot begins: nearer it would hide what is hit."""
-RED = "#c8372d"
 
 
 class Range:
@@ -69,10 +67,6 @@ class Range:
                 continue
             self.step(time.monotonic() - begun - stood)
             time.sleep(max(0.0, self.firing.now + begun + stood + STEP - time.monotonic()))
-
-    def start(self) -> None:
-        """Run the time in a new thread."""
-        Thread(target=self.run, daemon=True).start()
 
     def close(self) -> None:
         """Close the range."""
@@ -135,14 +129,13 @@ class Range:
         marks = marks_of_shot(shot.judged, begin, end, self._size)
         if shot.differs and shot.bullet is not None and shot.bullet.limb >= 0:
             place = shot.origin + shot.bullet.distance * shot.direction
-            marks = replace(marks, places=(place[None], RED))
-        far = min(shot.ours.distance, np.inf if shot.bullet is None else shot.bullet.distance)
-        return replace(marks, points=max(1.0, 0.25 * far)) if np.isfinite(far) else marks
+            marks = marks._replace(places=place[None])
+        return marks._replace(points=max(1.0, 0.25 * shot.nearest)) if np.isfinite(shot.nearest) else marks
 
     def _build_panel(self, gui: Any, groups: Any) -> None:
         gui.add_html(legend(groups))
         self._slider = gui.add_slider("Latency, ms", 0, 500, 10, 0)
-        self._ghost_box = gui.add_checkbox("What the server knows", True)
+        self._ghost_box = gui.add_checkbox("Present places of the server", True)
         past = gui.add_button("Fire 0.5 mm past a limb")
         self._aside = gui.add_button("Look from the side", visible=False)
         self._go = gui.add_button("Go on", visible=False)
@@ -156,8 +149,7 @@ class Range:
 
 def side_view(shot: FiredShot) -> tuple[Float64Array, Float64Array]:
     """The position of a camera beside the place of a shot, and the place; (3,) each."""
-    far = min(shot.ours.distance, np.inf if shot.bullet is None else shot.bullet.distance)
-    place = shot.origin + (far if np.isfinite(far) else 10.0) * shot.direction
+    place = shot.origin + (shot.nearest if np.isfinite(shot.nearest) else 10.0) * shot.direction
     return beside(shot.frame, place, shot.direction, 2), place
 
 
@@ -181,10 +173,10 @@ def words_of(shot: FiredShot, firing: Firing) -> str:
     elif shot.bullet is None:
         lines.append("PyBullet does not have all of these shapes.")
     else:
-        said = f"PyBullet: {_verdict(shot, limbs.names, shot.bullet)}"
+        answer = f"PyBullet: {_verdict(shot, limbs.names, shot.bullet)}"
         if shot.ours.limb == shot.bullet.limb >= 0:
-            said += f", {1e3 * (shot.bullet.distance - shot.ours.distance):+.3f} mm"
-        lines.append(f'<span style="color:{RED};font-weight:bold">{escape(said)}</span>' if shot.differs else said)
+            answer += f", {1e3 * (shot.bullet.distance - shot.ours.distance):+.3f} mm"
+        lines.append(f'<span style="color:{HIT};font-weight:bold">{escape(answer)}</span>' if shot.differs else answer)
     if shot.now > shot.seen:
         late = 1e3 * (shot.now - shot.seen)
         live = str(shot.live.limb_name[0]) if shot.live.hit[0] else "a miss"
@@ -196,8 +188,8 @@ def _verdict(shot: FiredShot, names: tuple[str, ...], answer: Answer) -> str:
     if answer.limb < 0:
         return "a miss"
     owner = int(shot.frame.limbs.character[answer.limb])
-    whose = f" of person {owner}" if owner >= 0 else ""
-    return f"{names[answer.limb].replace('_', ' ')}{whose} at {answer.distance:.4f} m"
+    of_person = f" of person {owner}" if owner >= 0 else ""
+    return f"{names[answer.limb].replace('_', ' ')}{of_person} at {answer.distance:.4f} m"
 
 
 def _place(point: Float64Array) -> str:

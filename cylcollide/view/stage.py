@@ -12,10 +12,9 @@ from cylcollide.limbs.limbs import Limbs
 from cylcollide.limbs.outlines import COLORS, group_colors
 from cylcollide.view.frames import Frame
 from cylcollide.view.instances import FEW, Instances, instances_of
-from cylcollide.view.marks import NO_MARKS, Lines, Marks, Points, unit_direction
+from cylcollide.view.marks import COLORS as MARK_COLORS
+from cylcollide.view.marks import NO_MARKS, Marks, unit_direction
 from cylcollide.world.hit_world import HitWorld
-
-Rgb = tuple[int, int, int]
 
 ZERO: Float64Array = np.zeros(3)
 """The origin of the world."""
@@ -79,9 +78,10 @@ class Stage:
                     sent[what] = column
         if self._ghost:
             return
-        self._draw("bones", (frame.bones if self.shows_bones else frame.bones[:0], BONE), marks.points)
-        for name in ("path", "gap", "normals", "entries", "exits", "places"):
-            self._draw(name, getattr(marks, name), marks.points)
+        self._draw("bones", frame.bones if self.shows_bones else frame.bones[:0], BONE)
+        self._draw("path", marks.path, marks.path_color)
+        for name, color in MARK_COLORS.items():
+            self._draw(name, getattr(marks, name), color, marks.points)
 
     def clear(self) -> None:
         """Remove all limbs."""
@@ -119,10 +119,11 @@ class Stage:
         columns = {"batched_positions": positions, "batched_wxyzs": turns, "batched_scales": scales}
         return {name: column.astype(np.float32) for name, column in columns.items()}
 
-    def _draw(self, name: str, what: Lines | Points, size: float) -> None:
+    def _draw(self, name: str, places: Float64Array, color: str, size: float = 1.0) -> None:
+        """Replace lines (k, 2, 3) or points (k, 3); `size`: of points."""
         if (before := self._lines.pop(name, None)) is not None:
             before.remove()
-        where, color = drawn(what[0] - self.origin), what[1]
+        where = drawn(places - self.origin)
         given, scene = (f"/{name}", where.astype(np.float32), rgb(color)), self._scene
         if where.ndim == 3 and len(where):
             self._lines[name] = scene.add_line_segments(*given, thickness=LINE, thickness_units="screen")
@@ -147,7 +148,7 @@ TURN_STEPS = 2.0**13
 
 
 @cache
-def rgb(color: str) -> Rgb:
+def rgb(color: str) -> tuple[int, int, int]:
     """Red, green and blue, 0 to 255, of "#rrggbb"."""
     return int(color[1:3], 16), int(color[3:5], 16), int(color[5:7], 16)
 
@@ -191,9 +192,9 @@ def check_range(frame: Frame, origin: Float64Array) -> None:
     limbs, size = frame.limbs, usual_size(frame)
     far = np.abs([limbs.p1 - origin, limbs.p2 - origin]).max(axis=(0, 2)) + reaches(limbs)
     if size < THINNEST or far.max(initial=0.0) > FARTHEST:
-        wanted = f"limbs with a median radius of at least {THINNEST:g}, all within {FARTHEST:g} of {origin.tolist()}"
+        expected = f"limbs with a median radius of at least {THINNEST:g}, all within {FARTHEST:g} of {origin.tolist()}"
         raise ValueError(
-            f"view: expected {wanted}, got {size:g}, and one up to {far.max():g} away; show them in another unit"
+            f"view: expected {expected}, got {size:g}, and one up to {far.max():g} away; show them in another unit"
         )
 
 
@@ -232,7 +233,7 @@ def look_at_shot(
 
     The camera stays as it is if that is too far from the origin of the view.
     """
-    (start, end), place = marks.path[0][0], marks.place
+    (start, end), place = marks.path[0], marks.place
     seen_at, aside = (start, 0.0) if as_player else (place, 1.0)
     if np.abs([seen_at - origin, place - origin]).max() <= FARTHEST:
         camera.position = beside(frame, seen_at, end - start, up, aside) - origin

@@ -1,7 +1,7 @@
 """Subjects of a view, as frames, and shots in words: limbs, rigs, worlds, histories, logs, cases of the cross-check."""
 
 from collections import deque
-from collections.abc import Callable, Iterable, Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field
 from functools import partial, singledispatch
 from itertools import islice
@@ -57,15 +57,13 @@ class Subject:
     """A line about each shot."""
     shot_view: Callable[[int], ShotView] | None = None
     """The shot with a number."""
-    shot_views: Callable[[], Iterable[ShotView]] = tuple
-    """All shots, one after another."""
 
 
 @singledispatch
 def subject_of(seen: Any) -> Subject:
     """The frames and shots of an object; ValueError if it cannot be viewed."""
-    wanted = "Limbs, a Rig, a HitWorld, a PoseHistory, a log that ShotLog.open returned, or cases"
-    raise ValueError(f"view: expected {wanted}, got {type(seen).__name__}")
+    expected = "Limbs, a Rig, a HitWorld, a PoseHistory, a log that ShotLog.open returned, or cases"
+    raise ValueError(f"view: expected {expected}, got {type(seen).__name__}")
 
 
 @subject_of.register
@@ -111,10 +109,8 @@ def _(seen: LoggedShots) -> Subject:
     def shot_view(number: int) -> ShotView:
         return seen._again(number, partial(_shot_view_of, seen[number], seen.ticks))
 
-    return Subject(
-        f"{len(seen)} shots, {len(seen.ticks)} ticks", groups, lambda i: frame_of_state(states[i]), seen.times,
-        _ShotLines(seen), shot_view, lambda: map(shot_view, range(len(seen))),
-    )  # fmt: skip
+    title = f"{len(seen)} shots, {len(seen.ticks)} ticks"
+    return Subject(title, groups, lambda i: frame_of_state(states[i]), seen.times, _ShotLines(seen), shot_view)
 
 
 STEPS = 64
@@ -154,15 +150,15 @@ class _ShotLines(Sequence[str]):
         return f"{shot.number}: tick {shot.tick}, {'hit' if shot.hit else 'miss'}{note}"
 
 
-def _shot_view_of(shot: LoggedShot, ticks: Int64Array, judged: Judged, asked: Any, call: Values, row: int) -> ShotView:
-    """The `ShotView` of a logged shot, given the log's ticks; the shot judged again, on `asked`; its call and row."""
-    why, now, at = explanation_of(judged, asked, call, row), None, ""
-    if not isinstance(asked, PoseHistory):
-        then = frame_of_state(asked.snapshot())
+def _shot_view_of(shot: LoggedShot, ticks: Int64Array, judged: Judged, state: Any, call: Values, row: int) -> ShotView:
+    """The `ShotView` of a logged shot, given the log's ticks; the shot judged again, in `state`; its call and row."""
+    why, now, at = explanation_of(judged, state, call, row), None, ""
+    if not isinstance(state, PoseHistory):
+        then = frame_of_state(state.snapshot())
     elif judged.tick[0] < 0:
-        then, at = frame_of_state(asked.world.snapshot()), " at a time that was not kept; the present state is shown"
+        then, at = frame_of_state(state.world.snapshot()), " at a time that was not kept; the present state is shown"
     else:
-        then, now = frame_at(asked, float(judged.time[0])), frame_of_state(asked.world.snapshot())
+        then, now = frame_at(state, float(judged.time[0])), frame_of_state(state.world.snapshot())
         at = f" at time {float(judged.time[0]):.13g}"
     missed = why.why if isinstance(why.why, MissExplanation) else None
     marks = marks_of_shot(judged, *ends_of(judged, 0, then.limbs), usual_size(then), missed)
@@ -176,8 +172,6 @@ def _shot_view_of(shot: LoggedShot, ticks: Int64Array, judged: Judged, asked: An
 
 # Cases of the cross-check ---------------------------------------------------------------------------------------------
 
-TRUE, OTHER = "#1f7a3d", "#c8372d"
-
 
 def subject_of_cases(cases: Sequence["Case"], title: str) -> Subject:
     """Cases of the cross-check: both answers to each."""
@@ -187,14 +181,7 @@ def subject_of_cases(cases: Sequence["Case"], title: str) -> Subject:
         return _case_view(cases[number], headline(cases[number]))
 
     lines = [f"{i}: {case.kind}, {case.name(case.limb)}" for i, case in enumerate(cases)]
-    return Subject(
-        title,
-        {},
-        lambda _: shot_view(0).judged,
-        shots=lines,
-        shot_view=shot_view,
-        shot_views=lambda: map(shot_view, range(len(cases))),
-    )
+    return Subject(title, {}, lambda _: shot_view(0).judged, shots=lines, shot_view=shot_view)
 
 
 def _case_view(case: "Case", sentence: str) -> ShotView:
@@ -207,10 +194,10 @@ def _case_view(case: "Case", sentence: str) -> ShotView:
         places.append(np.array(at).reshape(-1, 3))
         normals += [] if fraction is None or normal is None else [[at[0], at[0] + 2.0 * size * np.array(normal)]]
     marks = Marks(
-        path=(np.array([[start, end]]), "#4a5560"),
-        normals=(np.array(normals).reshape(-1, 2, 3), "#1f5fa8"),
-        entries=(places[0], TRUE),
-        places=(places[1], OTHER),
+        path=np.array([[start, end]]),
+        normals=np.array(normals).reshape(-1, 2, 3),
+        entries=places[0],
+        places=places[1],
         struck=case.limb_true,
     )
     cause = f"\nCause: {case.cause}." if case.cause else ""

@@ -6,7 +6,6 @@ import time
 import webbrowser
 from collections.abc import Callable
 from contextlib import ExitStack
-from dataclasses import replace
 from os import PathLike
 from pathlib import Path
 from threading import Event, RLock, Thread
@@ -182,7 +181,7 @@ class Viewer:
         if chosen is not None:
             then = chosen.now is None or self._which.value == AS_JUDGED
             self._frame = chosen.judged if then or chosen.now is None else chosen.now
-            self._draw(self._frame, chosen.marks if then else replace(chosen.marks, struck=-1))
+            self._draw(self._frame, chosen.marks if then else chosen.marks._replace(struck=-1))
 
     def _put(self, frame: int | None, shot: int | None) -> None:
         """Update the panel to what is shown; its callbacks have no effect meanwhile."""

@@ -2,7 +2,7 @@
 
 import csv
 
-from cylcollide.bench.results import replace_between, save, stamp
+from cylcollide.bench.results import markdown_table, replace_between, save, stamp
 
 
 def test_rows_are_stamped_unless_they_were_measured_before(tmp_path, capsys):
@@ -20,3 +20,9 @@ def test_text_between_the_marks_of_a_page_is_replaced(tmp_path):
     page.write_text("before <a> old <b> after")
     replace_between(page, "<a>", "<b>", "new")
     assert page.read_text() == "before <a>\n\nnew\n\n<b> after"
+
+
+def test_a_table_of_a_page_has_a_head():
+    assert (
+        markdown_table(["who", "count"], [["a", 1], ["b", 2]]) == "| who | count |\n| --- | --- |\n| a | 1 |\n| b | 2 |"
+    )

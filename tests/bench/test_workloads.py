@@ -5,13 +5,13 @@ import pytest
 from support.bench_engines import SMALL
 
 import cylcollide as cc
-from cylcollide.bench.workloads import LIMBS, SKELETON, WORKLOADS, Crowd, Workload, crowd_of, points_near
+from cylcollide.bench.workloads import LIMBS, SEED, SKELETON, WORKLOADS, Crowd, Workload, crowd_of, points_near
 
 pytestmark = pytest.mark.long  # half a minute of whole runs
 
 
 def test_the_skeleton_is_connected_and_walks():
-    crowd = Crowd(50, 30.0, seed=4)
+    crowd = Crowd(50, 30.0)
     assert LIMBS == 17
     (p1, p2), (q1, q2) = crowd.ends(0.0), crowd.ends(0.25)
     p1, p2 = p1.reshape(50, 17, 3), p2.reshape(50, 17, 3)
@@ -48,9 +48,9 @@ def test_rays_are_exact_in_float32(name):
 
 
 def test_starts_inside_are_drawn_again():
-    dense = Workload("dense", "a throng", 200, 6.0)  # as many as would stand shoulder to shoulder
+    dense = Workload("dense", 200, 6.0)  # as many as would stand shoulder to shoulder
     world = cc.HitWorld(dense.limbs())
-    rng = np.random.default_rng([dense.seed, 500])
+    rng = np.random.default_rng([SEED, 500])
     first = dense._across(world.limbs, rng, 500)
     assert (world.contains_points(first.starts).limb >= 0).sum() > 50
     assert (world.contains_points(dense.segments(world, 500).starts).limb < 0).all()

@@ -182,6 +182,13 @@ def test_without_the_extra_one_line_names_it(name, package):
     ]
 
 
+@pytest.mark.parametrize("name", ["info", "warm-up"])
+def test_commands_of_the_core_need_no_extra(name):
+    done = run_command(name, hidden=["typer", "rich"])
+    assert (done.returncode, done.stderr) == (0, "")
+    assert done.stdout
+
+
 def test_a_broken_import_of_our_own_is_not_blamed_on_the_extra(monkeypatch):
     monkeypatch.setitem(sys.modules, "cylcollide.crosscheck.commands.crosscheck", None)
     monkeypatch.setattr(sys, "argv", ["cylcollide", "crosscheck"])

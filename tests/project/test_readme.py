@@ -44,17 +44,12 @@ def test_demo_runs_and_is_short(demo, capsys, monkeypatch):
     assert capsys.readouterr().out
 
 
-def test_bullet_demo_shows_a_phantom(capsys):
-    runpy.run_path(str(ROOT / "demos" / "bullet_disagrees.py"), run_name="__main__")
-    assert "a hit where there is none" in capsys.readouterr().out
-
-
 def test_sword_grenade_and_trap_hit_their_targets(capsys, monkeypatch, tmp_path):
     monkeypatch.setattr(sys, "argv", ["melee.py", str(tmp_path / "melee.png")])
     runpy.run_path(str(ROOT / "demos" / "melee.py"), run_name="__main__")
     told = capsys.readouterr().out
-    assert "where the server has everybody it meets nobody" in told
-    assert "stroke 4 meets the right_upper_arm of 1" in told
+    assert "where the server has everybody it hits nobody" in told
+    assert "stroke 4 hits the right_upper_arm of 1" in told
     for who, limbs, damage in ((2, 17, 40), (3, 2, 23), (4, 0, 0)):  # in the open, behind a low wall and a high one
         assert f"it sees {limbs} limbs of {who}: damage {damage}\n" in told
     assert "the left_shank of 6 touches the wire" in told

@@ -13,7 +13,7 @@ from cylcollide.bench.workloads import Workload
 from cylcollide.engines import EngineHits
 from cylcollide.engines.own import OwnEngine
 
-SMALL = Workload("small", "20 humanoids", 20, 7.0)
+SMALL = Workload("small", 20, 7.0)
 
 
 def silent(_):

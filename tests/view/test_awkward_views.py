@@ -87,7 +87,7 @@ def test_a_shot_at_a_time_that_was_not_kept_is_shown_at_the_present_state(viewer
         for number in range(len(log)):
             viewer.choose(number)
             told, is_old = viewer._shown_shot, number < len(times)
-            assert told.marks.path[0].tolist() == [[[-9, 0, 0], [9, 0, 0]]] or not is_old
+            assert told.marks.path.tolist() == [[[-9, 0, 0], [9, 0, 0]]] or not is_old
             assert (told.judged.limbs == match.world.limbs) == is_old == (told.now is None)
             assert ("judged at a time that was not kept; the present state is shown" in told.words) == is_old
             assert str(log.explain(number)) in told.words

@@ -10,6 +10,7 @@ import time
 from contextlib import suppress
 from pathlib import Path
 from tempfile import TemporaryDirectory
+from threading import Thread
 
 import numpy as np
 import pytest
@@ -176,7 +177,7 @@ def test_a_log(path: Path, width: int):
 
 def test_a_click_fires_in_the_range():
     shown = Range(make_firing(range_rig(), [], 4))
-    shown.start()
+    Thread(target=shown.run, daemon=True).start()
     try:
         with Browser(1200, 800) as browser:
             page = Page(browser, shown.url)
@@ -221,7 +222,7 @@ def test_two_processors_draw_a_crowd_ten_times_a_second_without_a_graphics_card(
         page.says("Play" if command == "view" else "Click to fire")
         browser.settle()  # the panel slides in
         if isinstance(shown, Range):
-            shown.start()
+            Thread(target=shown.run, daemon=True).start()
         for _ in range(4):
             if command == "view":
                 page.says("\nPlay\n")
@@ -240,7 +241,7 @@ def test_a_standalone_page(path: Path, tmp_path: Path):
     with cc.ShotLog.open(path) as shots, Browser(1400, 900) as browser:
         viewer = view(shots, open_browser=False)
         viewer.save_html(tmp_path / "page.html", rate=60.0)
-        words = [told.words for told in viewer._subject.shot_views()]
+        words = [viewer._subject.shot_view(number).words for number in range(len(shots))]
         viewer.close()
         page = Page(browser, (tmp_path / "page.html").as_uri())
         assert browser.evaluate("document.querySelector('select').options.length") == 1 + len(shots) == 1 + len(words)

@@ -123,15 +123,15 @@ def test_shots_of_a_log_are_shown_as_judged(viewer_of, match):
             assert told.marks.struck == shot.limb
             assert "'player': 'ann'" in told.words
             assert "judged by" in told.words if shot.hit else "miss" in told.words
-            entry = told.marks.entries[0]
+            entry = told.marks.entries
             if shot.hit:
-                hit = cc.HitWorld(told.judged.limbs).cast_segments(shot.start, told.marks.path[0][0, 1])
+                hit = cc.HitWorld(told.judged.limbs).cast_segments(shot.start, told.marks.path[0, 1])
                 assert np.array_equal(hit.position[0], entry[0])
             seen, at = viewer._server.initial_camera, told.marks.place
-            assert np.array_equal(seen.look_at, entry[0] if shot.hit else told.marks.gap[0][0, 0])
+            assert np.array_equal(seen.look_at, entry[0] if shot.hit else told.marks.gap[0, 0])
             assert np.linalg.norm(seen.position - at) < 2.0
-            across = np.cross(seen.position - at, told.marks.path[0][0, 1] - shot.start)
-            assert np.linalg.norm(across) > 0.8 * np.linalg.norm(told.marks.path[0][0, 1] - shot.start)
+            across = np.cross(seen.position - at, told.marks.path[0, 1] - shot.start)
+            assert np.linalg.norm(across) > 0.8 * np.linalg.norm(told.marks.path[0, 1] - shot.start)
             viewer._whence.value = AS_PLAYER
             viewer._look_at_shot()
             assert np.linalg.norm(seen.position - shot.start) < 0.7
@@ -166,8 +166,8 @@ def test_a_case_has_both_answers(viewer_of):
     viewer = viewer_of(subject)
     told = viewer._shown_shot
     assert told is not None
-    assert told.marks.entries[0][0] == pytest.approx(np.array([-0.1, 0.0045, 0.0135]))
-    assert told.marks.places[0][0][0] < -0.1
+    assert told.marks.entries[0] == pytest.approx(np.array([-0.1, 0.0045, 0.0135]))
+    assert told.marks.places[0][0] < -0.1
     assert "PyBullet" in told.words
     camera, radius = viewer._server.initial_camera, float(told.judged.limbs.radius[0])
     assert 5.0 < np.linalg.norm(camera.position - camera.look_at) / radius < 12.0, "a limb is seen from near"
@@ -184,7 +184,7 @@ def test_standalone_files(viewer_of, match, tmp_path: Path):
 
 def content_of(page: str) -> dict:
     content = json.loads(re.search(r'<script type="application/json">(.*?)</script>', page, re.DOTALL)[1])
-    content["pages"] = [content["head"] + middle + content["tail"] for middle in content["middles"]]
+    content["pages"] = [content["head"] + recording + content["tail"] for recording in content["recordings"]]
     return content
 
 
@@ -282,7 +282,7 @@ def test_play_goes_to_the_last_tick(viewer_of, match):
 
 def test_many_shots_have_pages(viewer_of):
     frame = subject_of(cc.Limbs.spheres([[0, 0, 0]], 1.0)).frame(0)
-    shots, marks = [f"{i}: a shot" for i in range(450)], Marks(path=(np.eye(3)[None, :2], "#000000"))
+    shots, marks = [f"{i}: a shot" for i in range(450)], Marks(path=np.eye(3)[None, :2])
     subject = Subject(
         "many", {}, lambda _: frame, shots=shots, shot_view=lambda i: ShotView(frame, None, marks, f"shot {i}")
     )
