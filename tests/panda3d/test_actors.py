@@ -135,19 +135,22 @@ def test_actors_are_hit_where_they_are_until_removed(base, rig):
         actors.remove(character)
 
 
-def test_joints_are_posed_in_a_microsecond_each(base, rig):
-    """64 x 67 joints in 5 ms; Panda3D's own calls for each joint take five times as long."""
-    actors, all_of_them = Actors(cc.HitWorld()), [panda(base) for _ in range(12)]
-    for actor in all_of_them:
+def test_an_update_takes_at_most_four_times_the_animation(base, rig):
+    """Medians of frames in turn; the animation includes the joints' matrices, which the update reads."""
+    actors, crowd = Actors(cc.HitWorld()), [panda(base) for _ in range(12)]
+    for actor in crowd:
         actors.add(actor, rig)
-    took = []
+    animated, updated = [], []
     for frame in range(60):
-        for actor in all_of_them:
-            actor.pose("walk", frame % 24)
         begun = time.perf_counter()
+        for actor in crowd:
+            actor.pose("walk", frame % 24)
+            actor.update(force=True)
+        between = time.perf_counter()
         actors.update()
-        took.append(time.perf_counter() - begun)
-    assert min(took) < 5e-3 / (64 * 67) * 12 * len(rig.bone_names)
+        animated.append(between - begun)
+        updated.append(time.perf_counter() - between)
+    assert np.median(updated) < 4.0 * np.median(animated)
 
 
 def test_the_mouse_ray_hits_what_is_under_it(base, rig):

@@ -44,6 +44,11 @@ def test_demo_runs_and_is_short(demo, capsys, monkeypatch):
     assert capsys.readouterr().out
 
 
+def test_bullet_demo_shows_a_phantom(capsys):
+    runpy.run_path(str(ROOT / "demos" / "bullet_disagrees.py"), run_name="__main__")
+    assert "a hit where there is none" in capsys.readouterr().out
+
+
 def test_sword_grenade_and_trap_hit_their_targets(capsys, monkeypatch, tmp_path):
     monkeypatch.setattr(sys, "argv", ["melee.py", str(tmp_path / "melee.png")])
     runpy.run_path(str(ROOT / "demos" / "melee.py"), run_name="__main__")
