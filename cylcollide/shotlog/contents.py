@@ -12,7 +12,6 @@ from cylcollide.limbs.limbs import Limbs
 from cylcollide.shotlog.values import packed, unpacked
 
 Kept: TypeAlias = Rig | Policy | Limbs
-KINDS: dict[str, type[Kept]] = {"rig": Rig, "policy": Policy, "limbs": Limbs}
 DIGEST_SIZE = 16
 
 APPLICATION_ID = 0x63796C73

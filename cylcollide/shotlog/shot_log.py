@@ -20,7 +20,7 @@ from cylcollide.process.info import info
 from cylcollide.process.signatures import Shown
 from cylcollide.shotlog.contents import FORMAT, VERSION
 from cylcollide.shotlog.pages import END
-from cylcollide.shotlog.shots import held
+from cylcollide.shotlog.shots import entry_of_call
 from cylcollide.shotlog.writer import Writer
 from cylcollide.world.hit_world import HitWorld
 from cylcollide.world.observers import JudgedCall
@@ -243,7 +243,7 @@ class ShotLog(metaclass=Shown):
             return
         note = getattr(self._of_thread, "note", None)
         last = -1 if call.ring is None or self._history is None else self._history._kept().last
-        self._writer.put("shots", **held(call, last, note))
+        self._writer.put("shots", **entry_of_call(call, last, note))
 
     def _change_interrupted(self) -> None:
         """Make the next entry a whole state."""

@@ -1,7 +1,7 @@
 """Whole states of a world and the ticks of its history as values, and the objects made of these values."""
 
 from collections.abc import Callable
-from typing import Any
+from typing import Any, TypeAlias
 
 import numpy as np
 
@@ -12,13 +12,16 @@ from cylcollide.history.rewound import RewoundLimbs
 from cylcollide.history.ticks import Ring, Tick
 from cylcollide.kernels.limb_table import LimbTable, make_table
 from cylcollide.limbs.limbs import Limbs
-from cylcollide.world.hit_world import HitWorld, world_in
+from cylcollide.world.hit_world import HitWorld
 from cylcollide.world.roster import Roster
 from cylcollide.world.snapshot import Snapshot, snapshot_of
 from cylcollide.world.statics import Statics
 
 Values = dict[str, Any]
 DigestOf = Callable[[Rig | Limbs], str]
+
+Receiver: TypeAlias = HitWorld | Snapshot | PoseHistory
+"""The object on which a judged call is made."""
 
 COLUMNS = ("ids", "rig", "layers", "place", "teleports")
 """The columns of a `Roster`."""
@@ -85,11 +88,6 @@ def state_of(values: Values, objects: Any) -> Snapshot:
     kind, radius, radius2 = layout.shapes
     table = make_table(kind, p1, p2, radius, radius2, layout.box, boxes, layout.character, layout.mask)
     return snapshot_of(roster, bare, Limbs(table, layout.hit_group, tuple(layout.names.tolist())), *bones)
-
-
-def world_of(values: Values, objects: Any) -> HitWorld:
-    """A world in the state with these values."""
-    return world_in(HitWorld, state_of(values, objects))
 
 
 def fill_history(history: PoseHistory, ticks: list[Values], objects: Any) -> None:
