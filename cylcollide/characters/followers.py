@@ -20,11 +20,6 @@ NO_TURN: Float64Array = np.empty((0, 4))
 NO_SHIFT: Float64Array = np.empty((0, 3))
 
 
-def own(bones: int) -> Followers:
-    """The followers for the clip's own bones: each follows its own motion; the root's motion moves the character."""
-    return Followers(np.arange(bones, dtype=np.int32), np.tile(quaternions.IDENTITY, (bones, 1)), NO_TURN, NO_SHIFT)
-
-
 def moving(ways: Float64Array, turns: Float64Array) -> list[int]:
     """The bones that move in the frames of `pose_frames`, the root also by its path; all bones if none moves."""
     first = turns[:1]

@@ -103,7 +103,7 @@ def _tracks(file: GltfFile, animation: Any) -> dict[tuple[int, str], _Track]:
         node, path = channel.target.node, channel.target.path
         if node is None or path == "weights":
             continue
-        node = gltf_checks.index(node, len(file.document.nodes), f"node of channel {row}")
+        node = validate.index(node, f"node of channel {row}", len(file.document.nodes))
         sampler = gltf_checks.element(animation.samplers, channel.sampler, f"sampler of channel {row}")
         how = sampler.interpolation or "LINEAR"
         validate.one_of(path, f"path of channel {row}", *WIDTHS)
@@ -118,7 +118,7 @@ def _tracks(file: GltfFile, animation: Any) -> dict[tuple[int, str], _Track]:
         if how == "CUBICSPLINE":
             values = values.reshape(len(times), 3, -1)
         if path == "rotation" and not (values[:, 1] if how == "CUBICSPLINE" else values).any(axis=1).all():
-            raise ValueError(f"rotations of node {node}: expected quaternions, got zeros; export the file again")
+            raise ValueError(f"rotations of node {node}: expected quaternions, got zeros")
         tracks[node, path] = _Track(times, values, how)
     if not any(path != "scale" for _, path in tracks):
         raise ValueError("its animation moves no node")
@@ -129,10 +129,7 @@ def _bones(file: GltfFile, tracks: dict[tuple[int, str], _Track]) -> tuple[list[
     """Nodes of the tree with most moving joints (without skins: moving nodes), parents first; and parents' rows."""
     known = {joint for skin in range(len(file.document.skins or ())) for joint in file.joints(skin)}
     known = known or {node for node, path in tracks if path != "scale"}
-    above, depth, tops = file.above(known), {-1: 0}, dict[int, int]()
-    for node in file.order:
-        depth[node] = depth[above[node]] + 1
-        tops[node] = node if above[node] < 0 else tops[above[node]]
+    above, depth, tops = file.trees_of(known)
     trees: dict[int, list[int]] = {}
     for node in sorted(known, key=lambda node: (depth[node], node)):
         trees.setdefault(tops[node], []).append(node)

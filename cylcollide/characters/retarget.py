@@ -52,7 +52,6 @@ def carried_over(
     `clip` has the rest pose, `turns` (f, b, 4) the joints of all frames. In the world, each bone of a pair rotates from
     its rest like the other from its own. Limbs with other directions at rest are first turned to those of the clip.
     """
-    frames = len(turns)
     axes = _between_axes(rig, clip, pairs)
     world = _world(clip, turns)
     tops = [[*upwards(rig.parents, bone)][-1] for bone in range(len(rig.bone_names))]
@@ -60,7 +59,7 @@ def carried_over(
     top = max(of_pairs, key=of_pairs.count)
     kept = [bone for bone, its in enumerate(tops) if its == top]
     aligned = _aligned(rig, clip, pairs, axes)
-    whole = np.empty((frames, len(rig.bone_names), 4))
+    whole = np.empty((len(turns), len(rig.bone_names), 4))
     joints = np.empty_like(whole)
     rest, back = quaternions.normalised(rig.rest_orientations), quaternions.conjugate(axes)
     for bone in kept:
@@ -70,21 +69,21 @@ def carried_over(
             moved = quaternions.product(world[:, source], quaternions.conjugate(clip._rest.orientations[source]))
             moved = quaternions.product(quaternions.product(axes, moved), back)
             start = quaternions.product(aligned[bone], rig._rest.orientations[bone])
-            whole[:, bone] = quaternions.product(moved, np.broadcast_to(start, (frames, 4)))
+            whole[:, bone] = quaternions.product(moved, start)
             above = quaternions.conjugate(whole[:, parent]) if parent >= 0 else quaternions.IDENTITY
-            joints[:, bone] = quaternions.product(np.broadcast_to(above, (frames, 4)), whole[:, bone])
+            joints[:, bone] = quaternions.product(above, whole[:, bone])
         else:
             joints[:, bone] = rest[bone]
             up = whole[:, parent] if parent >= 0 else quaternions.IDENTITY
-            whole[:, bone] = quaternions.product(np.broadcast_to(up, (frames, 4)), joints[:, bone])
-    way = quaternions.rotated(np.broadcast_to(axes, (frames, 4)), root_positions) * _size(rig, clip, pairs)
+            whole[:, bone] = quaternions.product(up, joints[:, bone])
+    path = quaternions.rotated(axes, root_positions) * _size(rig, clip, pairs)
     hips = next((bone for bone in kept if pairs.get(bone) == 0), kept[0])
     rows = {bone: row for row, bone in enumerate(kept)}
     return {
         "bone_names": [rig.bone_names[bone] for bone in kept],
         "parents": [rows.get(int(rig.parents[bone]), -1) for bone in kept],
         "offsets": rig.rest_positions[kept],
-        "root_positions": way - (rig._rest.positions[hips] - rig._rest.positions[top]),
+        "root_positions": path - (rig._rest.positions[hips] - rig._rest.positions[top]),
         "orientations": joints[:, kept],
         "rest_orientations": rest[kept],
     }

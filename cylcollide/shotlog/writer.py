@@ -39,7 +39,9 @@ class Writer:
         self._thread = Thread(target=self._run, name="cylcollide shot log", daemon=True)
 
     def start(self) -> None:
-        """Start the thread."""
+        """Write the waiting entries as the first page, then start the thread."""
+        self._write_waiting()
+        self._commit(None, None)
         self._thread.start()
 
     @property
@@ -66,7 +68,7 @@ class Writer:
             goes_on = True
             while goes_on:
                 goes_on = self._wake.get()
-                self.write_waiting()
+                self._write_waiting()
             if self._page:
                 self._commit(None, None)
             self._file.execute("PRAGMA wal_checkpoint(TRUNCATE)")
@@ -77,8 +79,7 @@ class Writer:
             with suppress(sqlite3.Error):
                 self._file.close()
 
-    def write_waiting(self) -> None:
-        """Write the waiting entries; in the thread, or before it starts."""
+    def _write_waiting(self) -> None:
         while self.waiting:
             name, values = self.waiting.popleft()
             if name == END:
@@ -87,11 +88,6 @@ class Writer:
                 self.acknowledged = values["tick"]
             else:
                 self._page.add(name, values)
-
-    def write_page(self) -> None:
-        """End the page without a tick; before the thread starts."""
-        self.write_waiting()
-        self._commit(None, None)
 
     def _commit(self, tick: int | None, time: float | None) -> None:
         shots, state = self._page.shots, self._page.begins_with

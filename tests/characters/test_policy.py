@@ -95,7 +95,7 @@ WRONG: dict[str, tuple[Any, str]] = {
     "a float for a group": (lambda: P.first_surface({1.5: 1}), "damage: expected a hit group .* got 1.5"),
     "no name": (lambda: P.first_surface({"": 1}), "damage: expected a hit group .* got ''"),
     "large number": (lambda: P.first_surface({2**31: 1}), "damage: expected a hit group .* got 2147483648"),
-    "two defaults": (lambda: P.first_surface({"default": 1}, default=2), "default: expected one, got 2 and 1"),
+    "two defaults": (lambda: P.first_surface({"default": 1}, default=2), "default: expected it once, got 2, and 1"),
     "order of text": (lambda: P.most_important("head"), "order: expected a list of hit groups, .* got 'head'"),
     "order of bytes": (lambda: P.most_important(b"head"), "order: expected a list of hit groups, .* got b'head'"),
     "order, an array of none": (lambda: P.most_important(np.array(None)), "order: expected a list .* got None"),
