@@ -91,9 +91,9 @@ class GltfFile:
             if node.matrix is not None:
                 own[:] = np.reshape(node.matrix, (4, 4)).T
             else:
-                place, turn, scale = self.parts(row)
+                translation, turn, scale = self.parts(row)
                 own[:3, :3] = shapes.rotation_matrices(turn[None])[0] * scale
-                own[:3, 3] = place
+                own[:3, 3] = translation
         return matrices
 
     def parts(self, row: int) -> tuple[Float64Array, Float64Array, Float64Array]:

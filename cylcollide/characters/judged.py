@@ -227,7 +227,7 @@ class Judged(HitFields):
     def _reached(self) -> Int64Array:
         """The rows of the impacts that the shots reach, without statics, ascending."""
         reason, static = self.impacts.reason, self.impacts.static
-        reached = np.isin(reason, (Reason.COUNTED, Reason.PASSED_THROUGH, Reason.STOPPED))
+        reached = np.isin(reason, judged_shot.COUNT)
         return np.flatnonzero(reached & (static == NO_STATIC))
 
     def _victims(self) -> Columns:

@@ -73,10 +73,10 @@ def order(values: Any) -> tuple[Group, ...]:
     if not several or getattr(values, "ndim", 1) == 0:
         raise ValueError(f"order: expected a list of hit groups, the most important first, got {shown(values)}")
     checked = tuple(group(value, "order") for value in values)
-    for place, one in enumerate(checked):
-        if one in checked[:place] or one == DEFAULT:
+    for position, one in enumerate(checked):
+        if one in checked[:position] or one == DEFAULT:
             what = "once" if one != DEFAULT else "by name or number; those that are left out come last"
-            raise ValueError(f"order: expected each hit group {what}, got {one!r} in place {place}")
+            raise ValueError(f"order: expected each hit group {what}, got {one!r} at position {position}")
     return checked
 
 

@@ -20,26 +20,26 @@ def pairs_by_name(rig: Skeleton, clip: Skeleton, bones: Mapping[str, str] | None
 
     ValueError if a name is unknown, or there is no pair.
     """
-    ours, theirs = ({name: row for row, name in enumerate(one.bone_names)} for one in (rig, clip))
+    of_rig, of_clip = ({name: row for row, name in enumerate(one.bone_names)} for one in (rig, clip))
     if bones is not None:
         if not isinstance(bones, Mapping):
             raise ValueError(f"bones: expected a mapping of the rig's bones to the clip's, got {type(bones).__name__}")
         for one, other in bones.items():
-            if one not in ours or other not in theirs:
+            if one not in of_rig or other not in of_clip:
                 raise ValueError(
-                    f"bones: expected bones of the rig ({', '.join(list(ours)[:8])} ...) with bones of the clip "
-                    f"({', '.join(list(theirs)[:8])} ...), got {shown(one)}: {shown(other)}"
+                    f"bones: expected bones of the rig ({', '.join(list(of_rig)[:8])} ...) with bones of the clip "
+                    f"({', '.join(list(of_clip)[:8])} ...), got {shown(one)}: {shown(other)}"
                 )
-        found = {ours[one]: theirs[other] for one, other in bones.items()}
+        found = {of_rig[one]: of_clip[other] for one, other in bones.items()}
     else:
-        found = {row: theirs[name] for name, row in ours.items() if name in theirs}
+        found = {row: of_clip[name] for name, row in of_rig.items() if name in of_clip}
         roles = standard_names.roles(rig.bone_names), standard_names.roles(clip.bone_names)
         standard = {row: roles[1][role] for role, row in roles[0].items() if role in roles[1]}
         found = max(found, standard, key=len)
     if not found:
         raise ValueError(
-            f"bones: expected bones of equal or of standard names, got {', '.join(list(ours)[:8])} ... and "
-            f"{', '.join(list(theirs)[:8])} ...; give a mapping"
+            f"bones: expected bones of equal or of standard names, got {', '.join(list(of_rig)[:8])} ... and "
+            f"{', '.join(list(of_clip)[:8])} ...; give a mapping"
         )
     return found
 
@@ -142,9 +142,9 @@ def _aligned(rig: Skeleton, clip: Skeleton, pairs: dict[int, int], axes: Float64
         ends = [other for other in pairs if _nearest(rig, other, pairs) == bone]
         if bone not in pairs or bone not in straight or len(ends) != 1:
             continue
-        ours = rig._rest.positions[ends[0]] - rig._rest.positions[bone]
-        theirs = clip._rest.positions[pairs[ends[0]]] - clip._rest.positions[pairs[bone]]
-        found[bone] = _shortest(ours, quaternions.rotated(axes, theirs))
+        of_rig = rig._rest.positions[ends[0]] - rig._rest.positions[bone]
+        of_clip = clip._rest.positions[pairs[ends[0]]] - clip._rest.positions[pairs[bone]]
+        found[bone] = _shortest(of_rig, quaternions.rotated(axes, of_clip))
     return found
 
 

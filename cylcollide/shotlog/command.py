@@ -129,8 +129,8 @@ def write_parquet(log: LoggedShots, path: Path, progress: Callable[[int, int], N
         rows: dict[str, Any] = {name: getattr(judged, name).tolist() for name in JUDGED}
         rows |= {f"position_{axis}": judged.position[:, k].tolist() for k, axis in enumerate("xyz")}
         for name in ("start", "end"):
-            places = np.array([getattr(shot, name) for shot in shots]).reshape(-1, 3)
-            rows |= {f"{name}_{axis}": places[:, k].tolist() for k, axis in enumerate("xyz")}
+            points = np.array([getattr(shot, name) for shot in shots]).reshape(-1, 3)
+            rows |= {f"{name}_{axis}": points[:, k].tolist() for k, axis in enumerate("xyz")}
         rows |= {name: [getattr(shot, name) for shot in shots] for name in ("number", "row", "tick", "time", "energy")}
         rows["policy"] = [shot.policy.kind for shot in shots]
         rows["note"] = [None if shot.note is None else json.dumps(shot.note) for shot in shots]

@@ -139,14 +139,14 @@ class LoggedShots(metaclass=Shown):
 
     def __iter__(self) -> Iterator[LoggedShot]:
         """One shot after another."""
-        return (shot for place in range(len(self._pages)) for shot in self._of_page(place))
+        return (shot for page in range(len(self._pages)) for shot in self._of_page(page))
 
     def __getitem__(self, number: int) -> LoggedShot:
         """A shot by its number; IndexError if there is none."""
-        place, _ = self._place_of(number)
-        return self._of_page(place)[range(len(self))[number] - int(self._first[place])]
+        page, shot = self._page_of(number)
+        return self._of_page(page)[shot - int(self._first[page])]
 
-    def _place_of(self, number: int) -> tuple[int, int]:
+    def _page_of(self, number: int) -> tuple[int, int]:
         """The page of a shot, and its number in the log, from 0."""
         if not validate.is_integer(number) or not -len(self) <= int(number) < len(self):
             known = f"{-len(self)} to {len(self) - 1}" if len(self) else "none"
@@ -154,17 +154,17 @@ class LoggedShots(metaclass=Shown):
         shot = range(len(self))[number]
         return int(np.searchsorted(self._first, shot, "right")) - 1, shot
 
-    def _of_page(self, place: int) -> list[LoggedShot]:
+    def _of_page(self, page: int) -> list[LoggedShot]:
         """The shots of a page."""
         found: list[LoggedShot] = []
-        for name, call in unpacked(self._source.page(place))["entries"]:
+        for name, call in unpacked(self._source.page(page))["entries"]:
             if name == "shots":
-                found += self._of_call(call, int(self._first[place]) + len(found), place)
+                found += self._of_call(call, int(self._first[page]) + len(found), page)
         return found
 
-    def _of_call(self, call: Values, first: int, place: int) -> list[LoggedShot]:
-        """The shots of a call on page `place`; `first`: the number of the first one."""
-        arguments, before = arguments_of_call(call, self._objects), self._pages[place - 1].tick if place else None
+    def _of_call(self, call: Values, first: int, page: int) -> list[LoggedShot]:
+        """The shots of a call on a page, given by index; `first`: the number of the first one."""
+        arguments, before = arguments_of_call(call, self._objects), self._pages[page - 1].tick if page else None
         n, start, tick = len(call["first"]), call["first"], call.get("tick", -1 if before is None else before)
         end = call["second"] if call["segments"] else start + call["second"]
         note = None if call["note"] is None else json.loads(call["note"])
@@ -194,13 +194,13 @@ class LoggedShots(metaclass=Shown):
 
     def _states(self, first: int = 0) -> Iterator[Snapshot]:
         """The world at each of `ticks`, from index `first` on."""
-        wanted = [page.place for page in self._pages if page.tick is not None][first:]
-        begin = max(page.place for page in self._pages[: wanted[0] + 1] if page.state != NO_STATE) if wanted else 0
+        wanted = [page.index for page in self._pages if page.tick is not None][first:]
+        begin = max(page.index for page in self._pages[: wanted[0] + 1] if page.state != NO_STATE) if wanted else 0
         replay = Replay(self._source, self._objects)
-        for place in range(begin, len(self._pages)):
-            for _ in replay.calls(place):
+        for page in self._pages[begin:]:
+            for _ in replay.calls(page.index):
                 pass
-            if place >= wanted[0] and self._pages[place].tick is not None:
+            if page.index >= wanted[0] and page.tick is not None:
                 yield replay.world.snapshot()
 
     def _again(self, number: int, use: Callable[[Judged, Any, Values, int], Used]) -> Used:
@@ -208,8 +208,8 @@ class LoggedShots(metaclass=Shown):
 
         A later shot of the same span continues from the last one, so a loop over all shots replays the log once.
         """
-        place, shot = self._place_of(number)
-        span = [one for one in self._spans if one.begin <= place][-1]
+        page, shot = self._page_of(number)
+        span = [one for one in self._spans if one.begin <= page][-1]
         with self._lock:
             last, self._last = self._last, None  # after an interrupt the replay begins again
             if last is None or last[0] is not span or shot < last[1].first:
@@ -230,7 +230,7 @@ class LoggedShots(metaclass=Shown):
         """The shots of one call after another, and the call judged again."""
         for span in self._spans:
             for call in calls_of(self._source, self._objects, span):
-                yield self._of_call(call.values, call.first, call.place), call.judged
+                yield self._of_call(call.values, call.first, call.page), call.judged
 
     @cached_property
     def _spans(self) -> list[PageSpan]:

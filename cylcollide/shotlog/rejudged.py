@@ -130,9 +130,9 @@ def spans_of(pages: Sequence[Page], warm: int) -> list[PageSpan]:
     for page in pages:
         if page.state == NO_STATE:
             continue
-        begin = page.place + (warm if page.state == WORLD_ALONE else 0)
+        begin = page.index + (warm if page.state == WORLD_ALONE else 0)
         if begin < len(pages) and (not starts or begin > starts[-1][1]):
-            starts.append((page.place, begin))
+            starts.append((page.index, begin))
     ends = [begin for _, begin in starts[1:]] + [len(pages)]
     return [PageSpan(first, begin, end, first_shot[begin]) for (first, begin), end in zip(starts, ends, strict=True)]
 
@@ -152,8 +152,8 @@ class ReplayedCall:
 
     first: int
     """Number of its first shot."""
-    place: int
-    """Its page."""
+    page: int
+    """Index of its page."""
     values: Values
     receiver: Receiver
     """The object it was made on, in its state then until the next call is replayed."""
@@ -168,10 +168,10 @@ class ReplayedCall:
 def calls_of(source: Source, objects: KnownContents, span: PageSpan) -> Iterator[ReplayedCall]:
     """The calls of a span, one after another."""
     first, replay = span.shots, Replay(source, objects)
-    for place in range(span.first, span.end):
-        for values, receiver in replay.calls(place):
-            if place >= span.begin:
-                yield ReplayedCall(first, place, values, receiver, objects)
+    for page in range(span.first, span.end):
+        for values, receiver in replay.calls(page):
+            if page >= span.begin:
+                yield ReplayedCall(first, page, values, receiver, objects)
                 first += len(values["first"])
 
 

@@ -29,12 +29,12 @@ class Replay:
         """Calls whose tick is not recorded yet."""
         self._is_first = True
 
-    def calls(self, place: int) -> Iterator[tuple[Values, Receiver]]:
+    def calls(self, page: int) -> Iterator[tuple[Values, Receiver]]:
         """Replay the next page; yields its judged calls and the objects they were made on, in their state then.
 
         These objects must be used before the next step.
         """
-        for name, values in self._reader.entries(self._source.page(place)):
+        for name, values in self._reader.entries(self._source.page(page)):
             if name != "shots":
                 self._apply(name, values)
                 due, self._early = self._early, []

@@ -55,12 +55,12 @@ def values_of_ticks(ring: Ring | None, digest: DigestOf) -> list[Values]:
     """The ticks of a history, each as a state with its number and time."""
     if ring is None:
         return []
-    return [_values_of_tick(ring, place, tick, digest) for place, tick in enumerate(ring.ticks)]
+    return [_values_of_tick(ring, row, tick, digest) for row, tick in enumerate(ring.ticks)]
 
 
-def _values_of_tick(ring: Ring, place: int, tick: Tick, digest: DigestOf) -> Values:
+def _values_of_tick(ring: Ring, row: int, tick: Tick, digest: DigestOf) -> Values:
     rows = np.arange(tick.structure.rows, dtype=np.int32)
-    limbs = RewoundLimbs(ring, np.full_like(rows, place), np.zeros(len(rows)), rows)
+    limbs = RewoundLimbs(ring, np.full_like(rows, row), np.zeros(len(rows)), rows)
     bare = tick.structure.models.bare
     positions, orientations = tick.bones[:-1, :3], tick.bones[:-1, 3:7]
     if tick.by_ends:  # only the first bone of each character is kept, for the detection of jumps
@@ -76,8 +76,8 @@ def _values_of_tick(ring: Ring, place: int, tick: Tick, digest: DigestOf) -> Val
 def state_of(values: Values, objects: Any) -> Snapshot:
     """The state with these values; `objects`: rigs and limbs by their digests."""
     bare, rigs = objects[values["bare"]], tuple(objects[digest] for digest in values["rigs"])
-    columns, kept = {name: values[name].copy() for name in COLUMNS}, values["statics"]
-    statics = Statics(**{**kept, "limbs": objects[kept["limbs"]]})
+    columns, given = {name: values[name].copy() for name in COLUMNS}, values["statics"]
+    statics = Statics(**{**given, "limbs": objects[given["limbs"]]})
     ids = {"first_id": values["first_id"], "next_id": values["next_id"]}
     roster = Roster(rigs=rigs, groups=values["groups"], statics=statics, **ids, **columns)
     layout = roster.layout(bare)

@@ -27,7 +27,7 @@ class Writer:
         self.acknowledged = -1
         self.waiting: deque[Entry] = deque()
         self._ended = self._taken = 0
-        self._wake, self._page, self._place = SimpleQueue[bool](), PageWriter(), 0
+        self._wake, self._page, self._pages_written = SimpleQueue[bool](), PageWriter(), 0
         text = json.dumps(about)
         self._chain = first_link(text)
         self._file = _created(Path(path), synchronous)
@@ -93,13 +93,13 @@ class Writer:
         shots, state = self._page.shots, self._page.begins_with
         content, new = self._page.finished()
         digests = json.dumps([digest for digest, _, _ in new])
-        row = self._place, tick, time, shots, state, digests, content
+        row = self._pages_written, tick, time, shots, state, digests, content
         self._chain = next_link(self._chain, row)
         self._file.execute("BEGIN IMMEDIATE")
         self._file.executemany("INSERT OR IGNORE INTO objects VALUES (?, ?, ?)", new)
         self._file.execute(f"INSERT INTO pages ({COLUMNS}) VALUES (?, ?, ?, ?, ?, ?, ?, ?)", (*row, self._chain))
         self._file.execute("COMMIT")
-        self._place += 1
+        self._pages_written += 1
 
 
 def _created(path: Path, synchronous: str) -> sqlite3.Connection:

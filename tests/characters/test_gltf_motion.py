@@ -162,7 +162,9 @@ def test_bones_are_the_skin_s_joints_in_the_largest_tree(tmp_path):
 
 def test_sliding_joints_are_named(tmp_path):
     slides = (2, "translation", [0, 1], [[0, 50, 0], [0, 60, 0]], "LINEAR")
-    with pytest.warns(UserWarning, match=r"1 joints move in their parents' frames, and a clip only turns them: spine"):
+    with pytest.warns(
+        UserWarning, match=r"1 joints translate in their parents' frames; a clip has only their rotations: spine"
+    ):
         cc.Clip.load_gltf(written(tmp_path, slides, WAY))
 
 
