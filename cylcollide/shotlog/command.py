@@ -31,7 +31,7 @@ JUDGED = ("hit", "limb", "character", "rig_limb", "limb_name", "hit_group", "dis
 def rejudge(
     log: Annotated[Path, typer.Argument(help="A file that cc.ShotLog wrote; it is only read.", metavar="LOG")],
     shot: Annotated[int | None, typer.Option(min=0, help="Explain this shot, in words and with a picture.")] = None,
-    picture: Annotated[Path | None, typer.Option(help="Picture of --shot. Default: shot-NUMBER.png here.")] = None,
+    picture: Annotated[Path | None, typer.Option(help="Picture of --shot. Default: shot-NUMBER, as PNG.")] = None,
     what_if: Annotated[Path | None, typer.Option(help="Another policy, as JSON: count its hits and damage.")] = None,
     export: Annotated[Path | None, typer.Option(help="Write all shots to a Parquet file.")] = None,
     jobs: Annotated[

@@ -204,10 +204,11 @@ def tally_of(judged: Judged) -> PolicyTally:
 def joined(results: Iterable[SpanResult]) -> SpanResult:
     """The sum of the results of several spans or calls, given in order."""
     every = list(results)
-    sums = [sum(one[k] for one in every) for k in (0, 1, 2, 4, 7)]  # type: ignore[misc]
+    counts = ("shots", "calls", "differing", "numbers_differ", "changed")
+    sums = {name: sum(getattr(one, name) for one in every) for name in counts}
     first = next((one.first for one in every if one.first is not None), None)
-    logged, other = (_summed([one[k] for one in every]) for k in (5, 6))  # type: ignore[misc]
-    return SpanResult(sums[0], sums[1], sums[2], first, sums[3], logged, other, sums[4])
+    logged, other = (_summed([getattr(one, name) for one in every]) for name in ("logged", "other"))
+    return SpanResult(first=first, logged=logged, other=other, **sums)
 
 
 def _summed(tallies: list[PolicyTally]) -> PolicyTally:
