@@ -40,16 +40,16 @@ class _Lines:
         self.file = file
         text = file.read_bytes().decode("utf-8-sig", errors="replace")
         self.rows = [(number, row) for number, line in enumerate(text.splitlines(), 1) if (row := line.split())]
-        self.place = 0
+        self.position = 0  # the row of the next line
         self.number = 0
 
     def next(self, expected: str) -> list[str]:
         """The words of the next line."""
-        if self.place == len(self.rows):
+        if self.position == len(self.rows):
             self.number += 1
             self.refuse(expected, "the end of the file", "the file is cut off: fetch or export it again")
-        self.number, words = self.rows[self.place]
-        self.place += 1
+        self.number, words = self.rows[self.position]
+        self.position += 1
         return words
 
     def keyword(self, keyword: str) -> list[str]:
@@ -85,8 +85,13 @@ def read(path: str | PathLike[str]) -> tuple[Any, ...]:
     tips = np.array([bone.end_site or [0.0, 0.0, 0.0] for bone in bones])
     for bone in reversed(bones[1:]):  # the first child is written last
         tips[bone.parent] = bone.offset
-    count = int(_frame_number(lines, "Frames:", 1.0))
-    seconds = _frame_number(lines, "Frame Time:", 0.0)
+    frames = lines.numbers(lines.keyword("Frames:"), 1, "after Frames:")[0]
+    if frames < 1.0 or frames != int(frames):
+        lines.refuse("a whole number of frames, one or more", str(frames))
+    count = int(frames)
+    seconds = lines.numbers(lines.keyword("Frame Time:"), 1, "after Frame Time:")[0]
+    if seconds <= 0.0:
+        lines.refuse("seconds > 0", str(seconds))
     values = _values(lines, count, sum(len(bone.channels or ()) for bone in bones))
     positions, turns = _posed(lines, bones, offsets, values)
     times = np.arange(count) * seconds
@@ -123,7 +128,7 @@ def _hierarchy(lines: _Lines) -> list[Bone]:
     for bone in bones:
         if not bone.name or bone.name in names:
             lines.number = bone.line
-            lines.refuse("a name that no other bone has", bone.name, "rename the bone")
+            lines.refuse("a unique name", bone.name, "rename the bone")
         names.add(bone.name)
     lines.keyword("MOTION")
     return bones
@@ -138,20 +143,13 @@ def _channels(lines: _Lines, words: list[str]) -> list[tuple[int, str]]:
     return channels
 
 
-def _frame_number(lines: _Lines, keyword: str, above: float) -> float:
-    value = lines.numbers(lines.keyword(keyword), 1, "after " + keyword)[0]
-    if not (value >= above and value > 0.0) or (above == 1.0 and value != int(value)):
-        lines.refuse("a whole number of frames, one or more" if above else "seconds > 0", str(value))
-    return value
-
-
 def _values(lines: _Lines, count: int, columns: int) -> Float64Array:
     """All frames, (f, columns)."""
     rows = [
-        lines.numbers(lines.next(f"frame {number + 1} of {count}"), columns, "one a channel")
-        for number in range(min(count, len(lines.rows) - lines.place + 1))
+        lines.numbers(lines.next(f"frame {number + 1} of {count}"), columns, "one per channel")
+        for number in range(min(count, len(lines.rows) - lines.position + 1))
     ]
-    if lines.place < len(lines.rows):
+    if lines.position < len(lines.rows):
         extra = lines.next("")
         lines.refuse(f"the end of the file after {count} frames", " ".join(extra))
     return np.array(rows).reshape(count, columns)
@@ -173,6 +171,6 @@ def _posed(
                 positions[:, axis] = channel
             elif np.ptp(channel) > 1e-3 * (np.abs(channel).max() + np.abs(offsets).max()):
                 lines.number = bone.line
-                lines.refuse("positions that stay the same but for the root's", bone.name, "export rotations only")
+                lines.refuse("constant positions of all bones but the root", bone.name, "export rotations only")
             column += 1
     return positions, quaternions.normalised(turns)

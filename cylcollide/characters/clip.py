@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
+from functools import cached_property
 from os import PathLike
 from typing import Any, Literal
 from weakref import ref
@@ -48,7 +49,6 @@ class Clip(Immutable):
     rest_orientations: Float64Array
 
     _scaled = ("orientations", "rest_orientations")
-    _own: Followers
     _known: tuple[tuple[ref[Skeleton], Followers], ...]
 
     def __init__(
@@ -95,7 +95,7 @@ class Clip(Immutable):
             root_positions=frames,
             orientations=turns.reshape(len(frames), b, 4),
         )
-        vars(self).update(bone_names=names, _own=followers.own(b), _known=())
+        vars(self).update(bone_names=names, _known=())
 
     @property
     def _arguments(self) -> tuple[Any, ...]:
@@ -208,9 +208,8 @@ class Clip(Immutable):
 
         if not isinstance(rig, Skeleton):
             raise ValueError(f"rig: expected a Rig, got {type(rig).__name__}")
-        own = Skeleton(self.bone_names, self.parents, self.offsets, self.rest_orientations)
-        pairs = retarget.pairs_by_name(rig, own, bones)
-        moved = retarget.carried_over(rig, own, pairs, self.root_positions, self.orientations)
+        pairs = retarget.pairs_by_name(rig, self._skeleton, bones)
+        moved = retarget.carried_over(rig, self._skeleton, pairs, self.root_positions, self.orientations)
         return Clip(times=self.times, **moved)
 
     def __repr__(self) -> str:
@@ -269,13 +268,18 @@ class Clip(Immutable):
         """
         numbers = validate.as_numbers(times, "times", "(n,) or one number")
         seconds = validate.per_row(numbers, "times", numbers.size if numbers.ndim else 1)
-        chosen = self._own if rig is None else self._followers(rig)
+        chosen = self._followers(self._skeleton if rig is None else rig)
         first, second, share, _ = frames_around(self.times, seconds, validate.flag(loop, "loop"))
         k = len(seconds)
         positions, roots, joints = np.empty((k, 3)), np.empty((k, 4)), np.empty((k, len(chosen.source), 4))
         frames = self.root_positions, self.orientations
         pose_frames(*frames, chosen, first, second, share, positions, roots, joints)
         return positions, roots, joints
+
+    @cached_property
+    def _skeleton(self) -> Skeleton:
+        """The clip's own bones at rest."""
+        return Skeleton(self.bone_names, self.parents, self.offsets, self.rest_orientations)
 
     def _followers(self, rig: Skeleton) -> Followers:
         """The bones of a rig that follow the motion; cached for the last rigs by weak references."""

@@ -20,21 +20,16 @@ NO_TURN: Float64Array = np.empty((0, 4))
 NO_SHIFT: Float64Array = np.empty((0, 3))
 
 
-def own(bones: int) -> Followers:
-    """The followers for the clip's own bones: each follows its own motion; the root's motion moves the character."""
-    return Followers(np.arange(bones, dtype=np.int32), np.tile(quaternions.IDENTITY, (bones, 1)), NO_TURN, NO_SHIFT)
-
-
-def moving(ways: Float64Array, turns: Float64Array) -> list[int]:
+def moving(root_positions: Float64Array, turns: Float64Array) -> list[int]:
     """The bones that move in the frames of `pose_frames`, the root also by its path; all bones if none moves."""
     first = turns[:1]
     near = np.where(quaternions.dot(turns, first) < 0.0, -1.0, 1.0)[..., None]
     moves = np.abs(near * turns - first).max(axis=(0, 2)) > STILL
-    moves[0] |= bool(np.ptp(ways, axis=0).any())
+    moves[0] |= bool(np.ptp(root_positions, axis=0).any())
     return np.flatnonzero(moves if moves.any() else ~moves).tolist()
 
 
-def of_rig(names: Sequence[str], ways: Float64Array, turns: Float64Array, rig: Skeleton) -> Followers:
+def of_rig(names: Sequence[str], root_positions: Float64Array, turns: Float64Array, rig: Skeleton) -> Followers:
     """The bones of a rig with names of a clip; a warning if these are fewer than half of the bones that move.
 
     ValueError if `rig` is no rig, or has none of the bones that move.
@@ -43,7 +38,7 @@ def of_rig(names: Sequence[str], ways: Float64Array, turns: Float64Array, rig: S
         raise ValueError(f"rig: expected a Rig, got {type(rig).__name__}")
     row_of = {name: row for row, name in enumerate(names)}
     source = np.array([row_of.get(name, -1) for name in rig.bone_names], np.int32)
-    moved = moving(ways, turns)
+    moved = moving(root_positions, turns)
     _check(names, moved, [row for row in moved if row in set(source.tolist())], rig)
     rest = quaternions.normalised(rig.rest_orientations)
     root_bone = int((source == 0).argmax()) if (source == 0).any() else -1

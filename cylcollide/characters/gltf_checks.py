@@ -24,23 +24,15 @@ MESHOPT_RATIO = 1024
 """Most bytes that one byte stands for: for 256 rows of zeros meshopt has 2 bits a column, and no format has fewer."""
 
 
-def element(items: Sequence[Any] | None, number: Any, whose: str) -> Any:
-    """The item of an index; a ValueError for an index out of range names its owner, `whose`."""
-    return (items or ())[index(number, len(items or ()), whose)]
-
-
-def index(number: Any, size: int, whose: str) -> int:
-    """An index from 0 to size - 1; a ValueError for others names its owner, `whose`."""
-    if not validate.is_integer(number) or not 0 <= int(number) < size:
-        wanted = f"an index below {size}" if size else "no index, as there are none to choose from"
-        raise ValueError(f"{whose}: expected {wanted}, got {validate.shown(number)}; export the file again")
-    return int(number)
+def element(items: Sequence[Any] | None, index: Any, owner: str) -> Any:
+    """The item of an index; a ValueError for an index out of range names its owner."""
+    return (items or ())[validate.index(index, owner, len(items or ()))]
 
 
 def size(what: str, number: int, most: int) -> None:
     """Raise ValueError for a size that the data of a file cannot have, before memory is allocated for it."""
     if not 0 <= number <= most:
-        raise ValueError(f"expected at most {most} {what}, as the file has data for, got {number}; export it again")
+        raise ValueError(f"expected at most {most} {what}, for which the file has data, got {number}")
 
 
 def extensions(required: Iterable[str]) -> None:
@@ -89,10 +81,9 @@ def similar(matrices: Float64Array) -> bool:
 
 def unique_names(given: Iterable[str | None], fallback: Iterable[str]) -> list[str]:
     """Unique names: the first bone of a given name keeps it, others get their `fallback` name."""
-    wanted = list(given)
     taken: set[str] = set()
     names: list[str] = []
-    for name in wanted:
+    for name in given:
         names.append(name if name and name not in taken else "")
         taken.add(names[-1])
     for row, other in enumerate(fallback):

@@ -16,7 +16,7 @@ from urllib.parse import unquote
 import numpy as np
 from numpy.typing import NDArray
 
-from cylcollide import shapes
+from cylcollide import shapes, validate
 from cylcollide._types import Float64Array
 from cylcollide._version import not_installed
 from cylcollide.characters import gltf_checks, quaternions
@@ -57,7 +57,7 @@ class GltfFile:
         above = [-1] * len(nodes)
         for row, node in enumerate(nodes):
             for child in node.children or ():
-                if above[gltf_checks.index(child, len(nodes), f"children of node {row}")] >= 0:
+                if above[validate.index(child, f"children of node {row}", len(nodes))] >= 0:
                     raise ValueError(f"expected nodes in trees, got node {child} below nodes {above[child]} and {row}")
                 above[child] = row
         return above
@@ -70,16 +70,18 @@ class GltfFile:
             found.extend(self.document.nodes[node].children or ())
         if len(found) < len(self.parents):
             node = next(iter(set(range(len(self.parents))) - set(found)))
-            raise ValueError(f"expected nodes in trees, got node {node} above itself; export the file again")
+            raise ValueError(f"expected nodes in trees, got node {node} above itself")
         return found
 
-    def above(self, known: Collection[int]) -> dict[int, int]:
-        """The nearest ancestor of each node among the `known` nodes, or -1."""
-        found: dict[int, int] = {}
+    def trees_of(self, known: Collection[int]) -> tuple[dict[int, int], dict[int, int], dict[int, int]]:
+        """For each node: its nearest ancestor among the `known` nodes, or -1; its depth below these; and their top."""
+        above, depth, top = dict[int, int](), {-1: 0}, dict[int, int]()
         for node in self.order:
             parent = self.parents[node]
-            found[node] = parent if parent < 0 or parent in known else found[parent]
-        return found
+            above[node] = parent if parent < 0 or parent in known else above[parent]
+            depth[node] = depth[above[node]] + 1
+            top[node] = top.get(above[node], node)
+        return above, depth, top
 
     @cached_property
     def local(self) -> Float64Array:
@@ -89,9 +91,9 @@ class GltfFile:
             if node.matrix is not None:
                 own[:] = np.reshape(node.matrix, (4, 4)).T
             else:
-                place, turn, scale = self.parts(row)
+                translation, turn, scale = self.parts(row)
                 own[:3, :3] = shapes.rotation_matrices(turn[None])[0] * scale
-                own[:3, 3] = place
+                own[:3, 3] = translation
         return matrices
 
     def parts(self, row: int) -> tuple[Float64Array, Float64Array, Float64Array]:
@@ -110,7 +112,7 @@ class GltfFile:
                 raise ValueError(f"{name} of node {row}: expected {len(default)} finite numbers, got {value}")
             found.append(numbers)
         if not found[1].any():
-            raise ValueError(f"rotation of node {row}: expected a quaternion, got zeros; export the file again")
+            raise ValueError(f"rotation of node {row}: expected a quaternion, got zeros")
         return found[0], found[1], found[2]
 
     @cached_property
@@ -122,10 +124,10 @@ class GltfFile:
                 found[node] = found[self.parents[node]] @ found[node]
         return found
 
-    def joints(self, skin: int, whose: str = "a skin") -> list[int]:
+    def joints(self, skin: int) -> list[int]:
         """The nodes of the joints of a skin."""
-        nodes = gltf_checks.element(self.document.skins, skin, whose).joints
-        return [gltf_checks.index(node, len(self.document.nodes), f"joints of skin {skin}") for node in nodes]
+        nodes = gltf_checks.element(self.document.skins, skin, "skin of a node").joints
+        return [validate.index(node, f"joints of skin {skin}", len(self.document.nodes)) for node in nodes]
 
     def bone_names(self, bones: Sequence[int]) -> list[str]:
         """Unique names of nodes as bones, equal for a skin and a clip of this file.
@@ -133,10 +135,7 @@ class GltfFile:
         Names need only differ among joints of trees that share skins: separate people may have equal names.
         """
         skins = [self.joints(skin) for skin in range(len(self.document.skins or ()))]
-        above = self.above({joint for joints in skins for joint in joints})
-        tops: dict[int, int] = {}
-        for node in self.order:
-            tops[node] = node if above[node] < 0 else tops[above[node]]
+        _, _, tops = self.trees_of({joint for joints in skins for joint in joints})
         trees, count = {tops[bone] for bone in bones}, 0
         while len(trees) > count:
             count = len(trees)
@@ -167,7 +166,7 @@ class GltfFile:
         """The rows of an accessor of type `kind`, (count, width); normalised integers are divided by their largest."""
         accessor = gltf_checks.element(self.document.accessors, number, "an accessor")
         if accessor.type != kind:
-            raise ValueError(f"accessor {number}: expected {kind}, got {accessor.type}; export the file again")
+            raise ValueError(f"accessor {number}: expected {kind}, got {accessor.type}")
         dtype, width = DTYPES[accessor.componentType], WIDTHS[accessor.type]
         sparse = accessor.sparse
         if sparse is not None:
@@ -206,7 +205,7 @@ class GltfFile:
         stride = gltf_checks.element(self.document.bufferViews, view, "bufferView").byteStride or size
         data = self._view(view)
         if min(count, offset) < 0 or offset + stride * (count - 1) + size > len(data):
-            raise ValueError(f"accessor {number}: expected {count} rows in {len(data)} bytes; export the file again")
+            raise ValueError(f"accessor {number}: expected {count} rows in {len(data)} bytes, got fewer bytes")
         return np.ndarray((count, width), dtype.newbyteorder("<"), data, offset, (stride, dtype.itemsize))
 
     def _view(self, number: int) -> NDArray[np.uint8]:
@@ -310,6 +309,6 @@ def read(path: str | PathLike[str], what: str, interpret: Callable[[GltfFile], I
         raise
     except Exception as error:  # damaged files raise what json, struct, dataclasses and numpy raise
         raise ValueError(
-            f"{file}: expected a glTF 2.0 file with {what}, got one that cannot be read "
+            f"{file}: expected a glTF 2.0 file with {what}, got one that cannot be read; export it again "
             f"({type(error).__name__}: {str(error)[:300]})"
         ) from None

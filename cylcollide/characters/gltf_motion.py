@@ -71,8 +71,8 @@ def _motion(file: GltfFile, wanted: str | int | None) -> dict[str, Any]:
     names = file.bone_names(bones)
     at = _posed(file, paths, parents, names, tracks, times)
     rest = _posed(file, paths, parents, names, {}, times[:1])
-    offsets = np.stack([place[0] for place, _ in at])
-    _name_moved(file, names, at, offsets)
+    offsets = np.stack([positions[0] for positions, _ in at])
+    _warn_of_translations(file, names, at, offsets)
     return {
         "bone_names": names, "parents": parents, "offsets": offsets, "times": times,
         "root_positions": at[0][0], "orientations": np.stack([turn for _, turn in at], axis=1),
@@ -103,7 +103,7 @@ def _tracks(file: GltfFile, animation: Any) -> dict[tuple[int, str], _Track]:
         node, path = channel.target.node, channel.target.path
         if node is None or path == "weights":
             continue
-        node = gltf_checks.index(node, len(file.document.nodes), f"node of channel {row}")
+        node = validate.index(node, f"node of channel {row}", len(file.document.nodes))
         sampler = gltf_checks.element(animation.samplers, channel.sampler, f"sampler of channel {row}")
         how = sampler.interpolation or "LINEAR"
         validate.one_of(path, f"path of channel {row}", *WIDTHS)
@@ -118,7 +118,7 @@ def _tracks(file: GltfFile, animation: Any) -> dict[tuple[int, str], _Track]:
         if how == "CUBICSPLINE":
             values = values.reshape(len(times), 3, -1)
         if path == "rotation" and not (values[:, 1] if how == "CUBICSPLINE" else values).any(axis=1).all():
-            raise ValueError(f"rotations of node {node}: expected quaternions, got zeros; export the file again")
+            raise ValueError(f"rotations of node {node}: expected quaternions, got zeros")
         tracks[node, path] = _Track(times, values, how)
     if not any(path != "scale" for _, path in tracks):
         raise ValueError("its animation moves no node")
@@ -129,10 +129,7 @@ def _bones(file: GltfFile, tracks: dict[tuple[int, str], _Track]) -> tuple[list[
     """Nodes of the tree with most moving joints (without skins: moving nodes), parents first; and parents' rows."""
     known = {joint for skin in range(len(file.document.skins or ())) for joint in file.joints(skin)}
     known = known or {node for node, path in tracks if path != "scale"}
-    above, depth, tops = file.above(known), {-1: 0}, dict[int, int]()
-    for node in file.order:
-        depth[node] = depth[above[node]] + 1
-        tops[node] = node if above[node] < 0 else tops[above[node]]
+    above, depth, tops = file.trees_of(known)
     trees: dict[int, list[int]] = {}
     for node in sorted(known, key=lambda node: (depth[node], node)):
         trees.setdefault(tops[node], []).append(node)
@@ -185,9 +182,9 @@ def _posed(
         whole = _local(file, path[0], tracks, times)
         for node in path[1:]:
             whole = whole @ _local(file, node, tracks, times)
-        place = scales[parent] * whole[:, :3, 3]
+        positions = scales[parent] * whole[:, :3, 3]
         if not whole[:, :3, :3].any():
-            found.append((place, np.tile(quaternions.IDENTITY, (len(times), 1))))
+            found.append((positions, np.tile(quaternions.IDENTITY, (len(times), 1))))
             scales[row] = 0.0
             continue
         if not gltf_checks.similar(whole):
@@ -196,35 +193,35 @@ def _posed(
                 "got one mirrored, sheared or scaled by axes; apply its scale and those above it before the export"
             )
         size = np.cbrt(np.linalg.det(whole[:, :3, :3]))
-        found.append((place, quaternions.of_matrices(whole[:, :3, :3] / size[:, None, None])))
+        found.append((positions, quaternions.of_matrices(whole[:, :3, :3] / size[:, None, None])))
         scales[row] = scales[parent] * float(size[0])
     return found
 
 
 def _local(file: GltfFile, node: int, tracks: dict[tuple[int, str], _Track], times: Float64Array) -> Float64Array:
     """The transform of a node in the frame of the node above it at times, (n, 4, 4)."""
-    place, turn = tracks.get((node, "translation")), tracks.get((node, "rotation"))
+    translation, turn = tracks.get((node, "translation")), tracks.get((node, "rotation"))
     matrices = file.local[[node]]
-    if place is None and turn is None:
+    if translation is None and turn is None:
         return np.asarray(np.broadcast_to(matrices, (len(times), 4, 4)))
     matrices = np.repeat(matrices, len(times), axis=0)
-    if place is not None:
-        matrices[:, :3, 3] = place.at(times)
+    if translation is not None:
+        matrices[:, :3, 3] = translation.at(times)
     if turn is not None:
         matrices[:, :3, :3] = shapes.rotation_matrices(turn.at(times)) * file.parts(node)[2]
     return matrices
 
 
-def _name_moved(
+def _warn_of_translations(
     file: GltfFile, names: list[str], at: list[tuple[Float64Array, Float64Array]], offsets: Float64Array
 ) -> None:
     """Warn of joints that translate, which a clip cannot represent."""
     size = float(np.abs(offsets[1:]).sum(axis=0).max(initial=0.0))
-    moved = [np.ptp(place, axis=0).max() > MOVED * size for place, _ in at[1:]]
+    moved = [np.ptp(positions, axis=0).max() > MOVED * size for positions, _ in at[1:]]
     slid = [name for name, far in zip(names[1:], moved, strict=True) if far]
     if slid:
         warnings.warn(
-            f"{file.path}: {len(slid)} joints move in their parents' frames, and a clip only turns them: "
+            f"{file.path}: {len(slid)} joints translate in their parents' frames; a clip has only their rotations: "
             f"{', '.join(slid[:12])}",
             UserWarning,
             stacklevel=6,

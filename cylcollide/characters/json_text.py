@@ -24,9 +24,7 @@ def content_of(text: Any, form: str, needed: tuple[str, ...], optional: tuple[st
         refuse("the file", "JSON", type(text).__name__)
     try:
         content = json.loads(text, parse_constant=_no_constant, object_pairs_hook=_without_doubles)
-    except RecursionError:
-        refuse("the file", "JSON", "ValueError: more lists in lists than can be read")
-    except ValueError as error:
+    except (ValueError, RecursionError) as error:
         refuse("the file", "JSON", f"{type(error).__name__}: {str(error)[:120]}")
     check_fields("the file", content, ("format", "version", *needed), optional)
     found, version = content.pop("format"), content.pop("version")
@@ -42,10 +40,10 @@ def check_fields(where: str, value: Any, needed: tuple[str, ...], optional: tupl
     for field in needed:
         if field not in value:
             others = ", ".join(map(repr, value))[:120]
-            refuse(where, f"a field {field!r}", f"none, but {others}" if others else "an empty object")
+            refuse(where, f"a field {field!r}", f"only {others}" if others else "an empty object")
     for field in value:
         if field not in needed and field not in optional:
-            refuse(where, f"no more than {', '.join((*needed, *optional))}", repr(field)[:120])
+            refuse(where, f"only the fields {', '.join((*needed, *optional))}", repr(field)[:120])
 
 
 def shown(value: Any) -> str:
@@ -55,12 +53,12 @@ def shown(value: Any) -> str:
 
 
 def _no_constant(name: str) -> NoReturn:
-    raise ValueError(f"{name} is no number")
+    raise ValueError(f"JSON has no number {name}")
 
 
 def _without_doubles(pairs: list[tuple[str, Any]]) -> dict[str, Any]:
     """An object from pairs; ValueError for repeated fields."""
     fields = dict(pairs)
     if len(fields) != len(pairs):
-        raise ValueError(f"a field comes twice among {', '.join(name for name, _ in pairs)[:80]}")
+        raise ValueError(f"expected each field once, got {', '.join(name for name, _ in pairs)[:80]}")
     return fields

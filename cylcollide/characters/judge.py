@@ -13,7 +13,6 @@ from cylcollide import validate
 from cylcollide._types import Float64Array, Int64Array
 from cylcollide.characters.judged import Impacts, Judged
 from cylcollide.characters.policy import Policy
-from cylcollide.characters.policy_checks import KINDS
 from cylcollide.constants import LARGEST_NUMBER
 from cylcollide.query.chords import Chords
 from cylcollide.query.chords import chords as chords_of
@@ -40,61 +39,12 @@ class GroupedState(State, Protocol):
 
 
 @dataclass(frozen=True, slots=True)
-class Weapons:
-    """The policies of n rays."""
-
-    policies: tuple[Policy, ...]
-    """The distinct policies."""
-    which: Int64Array
-    """The policy of each ray, (n,), or (1,) for all."""
-
-    @classmethod
-    def of(cls, policy: Policies, n: int) -> Weapons:
-        """One policy for all of n rays, or one per row; ValueError for anything else."""
-        if isinstance(policy, Policy):
-            return cls((policy,), np.zeros(1, np.int64))
-        if not isinstance(policy, Sequence | np.ndarray) or getattr(policy, "ndim", 1) == 0:
-            raise ValueError(
-                f"policy: expected a Policy, got {type(policy).__name__}; see Policy.first_surface, or give one per row"
-            )
-        for row, one in enumerate(policy):
-            if not isinstance(one, Policy):
-                raise ValueError(f"policy: expected a Policy in row {row}, got {type(one).__name__}")
-        if len(policy) != n:
-            raise ValueError(f"policy: expected {n}, one per row, or one Policy for all, got {len(policy)}")
-        objects = {id(one): one for one in policy}
-        numbers: dict[Policy, int] = {}
-        number = {key: numbers.setdefault(one, len(numbers)) for key, one in objects.items()}
-        return cls(tuple(numbers), np.array([number[id(one)] for one in policy], np.int64))
-
-    def check_shots(self, ids: Int64Array) -> None:
-        """Raise a ValueError if rays (n,) of one shot have different policies."""
-        if len(self.policies) < 2:
-            return
-        _, first, shot = np.unique(ids, return_index=True, return_inverse=True)
-        row = validate.first_bad_row(self.which != self.which[first[shot]])
-        if row is not None:
-            raise ValueError(
-                f"policy: expected one policy per shot, got different ones in rows {first[shot[row]]} and {row} of "
-                f"shot {ids[row]}; give them different ids"
-            )
-
-    def rows(self, group_names: Mapping[str, int]) -> list[PolicyRows]:
-        """The arrays that loops read, for each policy; ValueError for an unknown group."""
-        return [policy._rows(group_names) for policy in self.policies]
-
-    @property
-    def kinds(self) -> Int64Array:
-        """The kind of each ray's policy, an index of KINDS; (n,), or (1,) for all."""
-        return np.array([KINDS.index(policy.kind) for policy in self.policies], np.int64)[self.which]
-
-
-@dataclass(frozen=True, slots=True)
 class ShotRequest:
     """A request to judge n rays: the rays, their policies and energies, and the shots that they belong to."""
 
     rays: RayRequest
-    weapons: Weapons
+    policies: tuple[Policy, ...]  # all different
+    which: Int64Array  # the policy of each ray, (n,), or (1,) for all
     energies: Float64Array  # (1,) for all, or (n,)
     ids: Int64Array | None
 
@@ -102,11 +52,21 @@ class ShotRequest:
     def of(cls, rays: RayRequest, policy: Policies, energy: ArrayLike, shot: ArrayLike | None) -> ShotRequest:
         """A request with checked policies, energies and ids."""
         n = len(rays.first)
-        weapons = Weapons.of(policy, n)
+        policies, which = _distinct(policy, n)
         ids = None if shot is None else validate.integers(shot, "shot", n, -(2**63), 2**63 - 1)
-        if ids is not None:
-            weapons.check_shots(ids)
-        return cls(rays, weapons, _energies(energy, n), ids)
+        if ids is not None and len(policies) > 1:
+            _, first, shot_of_ray = np.unique(ids, return_index=True, return_inverse=True)
+            row = validate.first_bad_row(which != which[first[shot_of_ray]])
+            if row is not None:
+                raise ValueError(
+                    f"policy: expected one policy per shot, got different ones in rows {first[shot_of_ray[row]]} and "
+                    f"{row} of shot {ids[row]}; give them different ids"
+                )
+        return cls(rays, policies, which, _energies(energy, n), ids)
+
+    def policy_rows(self, group_names: Mapping[str, int]) -> list[PolicyRows]:
+        """The arrays that loops read, for each policy; ValueError for an unknown group."""
+        return [policy._rows(group_names) for policy in self.policies]
 
 
 def segment_shots(
@@ -139,8 +99,8 @@ def ray_shots(
 
 def judge(state: GroupedState, request: ShotRequest) -> Judged:
     """Judge shots by their policies."""
-    rows, rays = request.weapons.rows(state._group_names), request.rays
-    return judge_flight(chords_of(state, rays), request, rows)
+    rows = request.policy_rows(state._group_names)  # first: a name may be unknown
+    return judge_flight(chords_of(state, request.rays), request, rows)
 
 
 def judge_flight(chords: Chords, shots: ShotRequest, rows: list[PolicyRows]) -> Judged:
@@ -151,9 +111,29 @@ def judge_flight(chords: Chords, shots: ShotRequest, rows: list[PolicyRows]) -> 
     impacts = ImpactColumns(energy_in, energy_out, damage, until, np.empty(m, np.int64), np.empty(m, np.int8))
     judged = ShotColumns(np.empty(n, np.int64), np.empty(n), np.empty(n))
     for number, policy in enumerate(rows):
-        own = np.arange(n) if len(rows) == 1 else np.flatnonzero(shots.weapons.which == number)
+        own = np.arange(n) if len(rows) == 1 else np.flatnonzero(shots.which == number)
         judge_chords(policy, own, shots.energies, flight, impacts, judged)
-    return Judged(Impacts(chords, impacts), judged, shots.energies, shots.ids, shots.weapons.kinds)
+    kinds = np.array([policy.kind for policy in rows], np.int64)[shots.which]
+    return Judged(Impacts(chords, impacts), judged, shots.energies, shots.ids, kinds)
+
+
+def _distinct(policy: Policies, n: int) -> tuple[tuple[Policy, ...], Int64Array]:
+    """The distinct policies, and the one of each of n rays; for a single policy (1,) instead of (n,)."""
+    if isinstance(policy, Policy):
+        return (policy,), np.zeros(1, np.int64)
+    if not isinstance(policy, Sequence | np.ndarray) or getattr(policy, "ndim", 1) == 0:
+        raise ValueError(
+            f"policy: expected a Policy, got {type(policy).__name__}; see Policy.first_surface, or give one per row"
+        )
+    for row, one in enumerate(policy):
+        if not isinstance(one, Policy):
+            raise ValueError(f"policy: expected a Policy in row {row}, got {type(one).__name__}")
+    if len(policy) != n:
+        raise ValueError(f"policy: expected {n}, one per row, or one Policy for all, got {len(policy)}")
+    objects = {id(one): one for one in policy}
+    numbers: dict[Policy, int] = {}
+    number = {key: numbers.setdefault(one, len(numbers)) for key, one in objects.items()}
+    return tuple(numbers), np.array([number[id(one)] for one in policy], np.int64)
 
 
 def _energies(energy: Any, n: int) -> Float64Array:

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from dataclasses import dataclass, fields
 from functools import cached_property
 from os import PathLike
 from typing import TYPE_CHECKING, Any, ClassVar, NamedTuple
@@ -50,6 +50,9 @@ class Step:
     ruling: int  # the step whose group gives the loss: this one, or the first of those it overlaps
 
 
+STEP_COLUMNS = tuple(field.name for field in fields(Step) if field.name not in ("reason", "ruling"))
+"""The fields of a step that are columns of `Impacts`."""
+
 WORDS = {
     Reason.COUNTED: "counts",
     Reason.NOT_FIRST: "does not count: another is entered first",
@@ -87,9 +90,9 @@ class Decision:
 
     def _line(self, step: Step, k: int) -> str:
         owner = f"static {step.static}" if step.static >= 0 else "nobody"
-        whose = f"of character {step.character}" if step.character >= 0 else f"of {owner}"
-        where = f"from {step.entry_fraction:.6g} to {step.exit_fraction:.6g}, {step.thickness:.6g} thick"
-        text = f"{_name(step)} {whose}, hit group {step.hit_group}, {where}: {WORDS[step.reason]}"
+        owner = f"character {step.character}" if step.character >= 0 else owner
+        extent = f"from {step.entry_fraction:.6g} to {step.exit_fraction:.6g}, {step.thickness:.6g} thick"
+        text = f"{_name(step)} of {owner}, hit group {step.hit_group}, {extent}: {WORDS[step.reason]}"
         if step.ruling != k and step.reason in (Reason.PASSED_THROUGH, Reason.STOPPED):
             group = self.steps[step.ruling].hit_group
             text += f" beyond what is counted before, as hit group {group}, that of step {step.ruling + 1}"
@@ -141,14 +144,9 @@ class Impacts(Chords):
 
     def _step(self, row: int, begin: int, kind: str) -> Step:
         """The impact of a row as a step of the decision whose first row is `begin`."""
-        ruling = self._impacts.union_first.item(row) - begin if kind == PENETRATION else row - begin
-        entry, leave = self.entry_fraction.item(row), self.exit_fraction.item(row)
-        limb, name = self.limb.item(row), self.limb_name[row]
-        labels = (self.character.item(row), self.hit_group.item(row))
-        energies = (self.energy_in.item(row), self.energy_out.item(row))
-        damage, reason = self.damage.item(row), Reason(self.reason.item(row))
-        numbers = entry, leave, self.thickness.item(row), *energies, damage
-        return Step(limb, name, *labels, *numbers, reason, self.static.item(row), ruling)
+        ruling = self._impacts.union_first.item(row) if kind == PENETRATION else row
+        values = {name: getattr(self, name).item(row) for name in STEP_COLUMNS}
+        return Step(**values, reason=Reason(self.reason.item(row)), ruling=ruling - begin)
 
 
 @of_arrays
@@ -229,7 +227,7 @@ class Judged(HitFields):
     def _reached(self) -> Int64Array:
         """The rows of the impacts that the shots reach, without statics, ascending."""
         reason, static = self.impacts.reason, self.impacts.static
-        reached = np.isin(reason, (Reason.COUNTED, Reason.PASSED_THROUGH, Reason.STOPPED))
+        reached = np.isin(reason, judged_shot.COUNT)
         return np.flatnonzero(reached & (static == NO_STATIC))
 
     def _victims(self) -> Columns:
@@ -310,9 +308,7 @@ class Judged(HitFields):
         there is no such ray, ValueError if its time was not kept (`on_old="miss"`), ImportError
         without matplotlib (extra `plot`).
         """
-        row, past = self._row_of(ray), self._sample_times is not None
-        moment = (self.tick.item(row), self.alpha.item(row)) if past else (0, 0.0)
-        return judged_shot.figure_of(self, row, self._limbs, moment, path, unit)
+        return judged_shot.figure_of(self, self._row_of(ray), path, unit)
 
 
 def _sums(rows: Int64Array, values: Float64Array, n: int) -> Float64Array:

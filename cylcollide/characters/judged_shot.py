@@ -20,13 +20,13 @@ BEYOND = 1.1
 """Length of a drawn unlimited ray, relative to its last exit, or to the farthest limb."""
 
 
-def figure_of(
-    judged: Any, row: int, state: Any, moment: tuple[int, float], path: str | PathLike[str] | None, unit: str
-) -> "Figure":
-    """The figure of one row of `Judged`; `state`: the limbs that it was judged with, `moment`: tick and alpha."""
-    if moment[0] < 0:
+def figure_of(judged: Any, row: int, path: str | PathLike[str] | None, unit: str) -> "Figure":
+    """The figure of one row of `Judged`."""
+    is_past = judged._sample_times is not None
+    tick, alpha = (judged.tick.item(row), judged.alpha.item(row)) if is_past else (0, 0.0)
+    if tick < 0:
         raise ValueError(f"ray: expected one of a time that is kept, got ray {row}, of time {judged.time[row]:.13g}")
-    scene: Scene = state._scene(*moment)
+    scene: Scene = judged._limbs._scene(tick, alpha)
     shot = shot_of(judged, row, scene)
     title = f"{shot.verdict(scene, unit)}\n{str(judged.explain(row)).splitlines()[0]}"
     return shot_figure("Judged.plot", scene, shot, title, path, unit)

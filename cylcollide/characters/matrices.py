@@ -39,15 +39,15 @@ def poses_of_matrices(matrices: ArrayLike, order: MatrixOrder, bones: int) -> tu
     in_form = given.dtype is validate.FLOAT64 and given.flags.c_contiguous
     numbers = given if in_form else validate.as_float64(given, "matrices")
     k, _, rows, columns = numbers.shape
-    place, turn, flat = np.empty((k * bones, 3)), np.empty((k * bones, 4)), numbers.reshape(-1, rows * columns)
+    position, turn, flat = np.empty((k * bones, 3)), np.empty((k * bones, 4)), numbers.reshape(-1, rows * columns)
     down, right = (columns, 1) if order == "row" else (1, columns)
 
     def convert(begin: int, end: int) -> int:
-        bad = pose_matrices(flat[begin:end], down, right, place[begin:end], turn[begin:end])
+        bad = pose_matrices(flat[begin:end], down, right, position[begin:end], turn[begin:end])
         return bad if bad < 0 else begin + bad
 
     bad = next((one for one in in_chunks(k * bones, None, convert, MATRICES_PER_THREAD) if one >= 0), -1)
-    return (place.reshape(k, bones, 3), turn.reshape(k, bones, 4)), numbers, bad
+    return (position.reshape(k, bones, 3), turn.reshape(k, bones, 4)), numbers, bad
 
 
 def transform_error(matrix: Float64Array, order: MatrixOrder) -> str:

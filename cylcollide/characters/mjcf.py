@@ -46,11 +46,11 @@ def rig_arguments(path: str | PathLike[str], mesh: OtherShapes) -> tuple[Any, ..
         body = int(model.geom_bodyid[i])
         if body != WORLD and (model.geom_contype[i] or model.geom_conaffinity[i] or i in paired):
             where = f"{file}, body {names[body - 1]!r}, geom {i} ({model.geom(i).name!r})"
-            limb = _limb(model, i, where)
+            kind = mujoco.mjtGeom(int(model.geom_type[i])).name.removeprefix("mjGEOM_").lower()
+            limb = _limb(model, i, kind, where)
             if limb is not None:
                 parts.append((body - 1, limb))
             elif mesh == "raise":
-                kind = mujoco.mjtGeom(int(model.geom_type[i])).name.removeprefix("mjGEOM_").lower()
                 raise ValueError(
                     f"{where}: expected a sphere, capsule, cylinder, box or ellipsoid of revolution, got {kind} of "
                     f"size {model.geom_size[i].tolist()}; replace it by one of these, or leave it out with mesh='skip'"
@@ -59,22 +59,19 @@ def rig_arguments(path: str | PathLike[str], mesh: OtherShapes) -> tuple[Any, ..
     return names, parents, np.array(model.body_pos[1:]), turns, *rig_parts.limbs_of(parts, names)
 
 
-def _limb(model: Any, i: int, where: str) -> Limbs | None:
+def _limb(model: Any, i: int, kind: str, where: str) -> Limbs | None:
     """A geom as a limb in the frame of its bone; None if no limb has its shape."""
-    import mujoco  # noqa: PLC0415  # an extra: imported only when used
-
     a, b, c = model.geom_size[i].tolist()
     position, (w, x, y, z) = tuple(model.geom_pos[i].tolist()), model.geom_quat[i].tolist()
-    geoms, turn = mujoco.mjtGeom, (x, y, z, w)
-    kind = geoms(int(model.geom_type[i]))
-    shapes: dict[Any, tuple[Shape, tuple[float, ...]]] = {
-        geoms.mjGEOM_SPHERE: (Shape.SPHERE, (a,)),
-        geoms.mjGEOM_CAPSULE: (Shape.CAPSULE, (a, 2.0 * b)),
-        geoms.mjGEOM_CYLINDER: (Shape.CYLINDER, (a, 2.0 * b)),
-        geoms.mjGEOM_BOX: (Shape.BOX, (a, b, c)),
+    turn = (x, y, z, w)
+    shapes: dict[str, tuple[Shape, tuple[float, ...]]] = {
+        "sphere": (Shape.SPHERE, (a,)),
+        "capsule": (Shape.CAPSULE, (a, 2.0 * b)),
+        "cylinder": (Shape.CYLINDER, (a, 2.0 * b)),
+        "box": (Shape.BOX, (a, b, c)),
     }
     for axis, (radius, other, half) in enumerate(((b, c, a), (c, a, b), (a, b, c))):
-        if kind == geoms.mjGEOM_ELLIPSOID and radius == other:
+        if kind == "ellipsoid" and radius == other:
             shapes[kind], turn = (Shape.ELLIPSOID, (radius, half)), composed((x, y, z, w), TURNS[axis])
     if kind not in shapes:
         return None

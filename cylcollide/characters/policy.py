@@ -176,7 +176,7 @@ class Policy(metaclass=Shown):
         damage = policy_checks.numbered(self.damage, "damage", numbers)
         loss = policy_checks.numbered(self.loss, "loss", numbers)
         group = sorted({*order, *damage, *loss})
-        rank = {number: place for place, number in enumerate(order)}
+        rank = {number: position for position, number in enumerate(order)}
         factors, losses = self.damage.get(DEFAULT, 1.0), self.loss.get(DEFAULT, 0.0)
         return PolicyRows(
             KINDS.index(self.kind),
@@ -192,9 +192,9 @@ def _mapping(value: Any, where: str) -> dict[Any, Any]:
     """A list of pairs as a mapping: keys of JSON objects cannot be numbers."""
     if not isinstance(value, list):
         refuse(where, "a list of pairs", shown(value))
-    for place, pair in enumerate(value):
+    for row, pair in enumerate(value):
         if not isinstance(pair, list) or len(pair) != 2 or not isinstance(pair[0], str | int):
-            refuse(f"{where}[{place}]", "a hit group and a number", shown(pair))
+            refuse(f"{where}[{row}]", "a hit group and a number", shown(pair))
     if len({(type(one), one) for one, _ in value}) != len(value):
         refuse(where, "each hit group once", shown(value))
     return dict(value)

@@ -33,17 +33,14 @@ def group(value: Any, where: str) -> Group:
     raise ValueError(f"{where}: expected a hit group by name or by a number of 32 bits, got {shown(value)}")
 
 
-def group_number(value: Any, where: str, numbers: Mapping[str, int], also: str = "") -> int:
-    """The number of a hit group, given by number or name; `also`: other sources of names, for the message."""
+def group_number(value: Any, where: str, numbers: Mapping[str, int], source: str = "the rigs in the world") -> int:
+    """The number of a hit group, given by number or name; `source`: where names come from, for the message."""
     name = group(value, where)
     if isinstance(name, int):
         return name
     if name not in numbers:
         known = ", ".join(f"{known!r} {number}" for known, number in numbers.items()) or "none"
-        raise ValueError(
-            f"{where}: expected a hit group of the rigs in the world{also} (known: {known}), got {name!r}; give its "
-            "number"
-        )
+        raise ValueError(f"{where}: expected a hit group of {source} (known: {known}), got {name!r}; give its number")
     return numbers[name]
 
 
@@ -66,7 +63,7 @@ def with_default(values: Any, default: Any) -> Any:
     if default is None or not isinstance(values, Mapping):
         return values
     if DEFAULT in values:
-        raise ValueError(f"default: expected one, got {shown(default)} and {shown(values[DEFAULT])} among the groups")
+        raise ValueError(f"default: expected it once, got {shown(default)}, and {shown(values[DEFAULT])} as a key")
     return {**values, DEFAULT: default}
 
 
@@ -76,10 +73,10 @@ def order(values: Any) -> tuple[Group, ...]:
     if not several or getattr(values, "ndim", 1) == 0:
         raise ValueError(f"order: expected a list of hit groups, the most important first, got {shown(values)}")
     checked = tuple(group(value, "order") for value in values)
-    for place, one in enumerate(checked):
-        if one in checked[:place] or one == DEFAULT:
+    for position, one in enumerate(checked):
+        if one in checked[:position] or one == DEFAULT:
             what = "once" if one != DEFAULT else "by name or number; those that are left out come last"
-            raise ValueError(f"order: expected each hit group {what}, got {one!r} in place {place}")
+            raise ValueError(f"order: expected each hit group {what}, got {one!r} at position {position}")
     return checked
 
 
@@ -106,7 +103,7 @@ def numbered(values: Mapping[Group, float], where: str, numbers: Mapping[str, in
     for one in values:
         if one == DEFAULT:
             continue
-        number = group_number(one, f"policy, {where}", numbers, ", or of groups= of the policy")
+        number = group_number(one, f"policy, {where}", numbers, "the rigs in the world, or of groups= of the policy")
         if number in found:
             raise ValueError(
                 f"policy, {where}: expected each hit group once, got {found[number]!r} and {one!r}, which are both "

@@ -71,13 +71,14 @@ def joint_poses(
             raise ValueError(f"{name}: expected {k} characters, as many as elsewhere, or one for all, got {len(rows)}")
     numbers = [validate.as_float64(rows, name) for name, rows in given.items()]
     at, turn, joints = (rows if len(rows) == k else np.repeat(rows, k, axis=0) for rows in numbers[:3])
-    if len(numbers) > 3:
+    if joint_positions is None:
+        return at, turn, joints, None
 
-        def where(row: int) -> str:
-            return f"for {bone_label(bone_names, row % bones)} in row {row // bones}"
+    def where(row: int) -> str:
+        return f"for {bone_label(bone_names, row % bones)} in row {row // bones}"
 
-        validate.in_range(numbers[3].reshape(-1, 3), "joint_positions", where)
-    return at, turn, joints, numbers[3] if len(numbers) > 3 else None
+    validate.in_range(numbers[3].reshape(-1, 3), "joint_positions", where)
+    return at, turn, joints, numbers[3]
 
 
 def _rows(values: ArrayLike, name: str, shape: tuple[int, ...]) -> NDArray[Any]:
@@ -111,20 +112,20 @@ def raise_misplaced(
     """Raise the ValueError of the row that `place_limbs` refused; `where` is its name, by default the row number."""
     where, at, turn = where or f"row {row}", positions[row].tolist(), orientations[row].tolist()
     for i, (position, orientation) in enumerate(zip(at, turn, strict=True)):
-        whose = f"{bone_label(rig.bone_names, i)} in {where}"
+        owner = f"{bone_label(rig.bone_names, i)} in {where}"
         if not in_range(position):
-            _refuse("positions", RANGE, position, whose)
+            _refuse("positions", RANGE, position, owner)
         if not is_quaternion(orientation):
-            _refuse("orientations", TURN, orientation, whose)
+            _refuse("orientations", TURN, orientation, owner)
     for i, b in enumerate(rig.limb_bone.tolist()):
         rotation, local1, local2 = rotation_of(turn[b]), rig.limbs.p1[i].tolist(), rig.limbs.p2[i].tolist()
         p1, p2 = carried(rotation, at[b], local1), carried(rotation, at[b], local2)
-        whose = f"{limb_label(rig.limb_names, i)} of {bone_label(rig.bone_names, b)} at {at[b]} in {where}"
+        owner = f"{limb_label(rig.limb_names, i)} of {bone_label(rig.bone_names, b)} at {at[b]} in {where}"
         if not is_placed(local1, local2, p1, p2):
             _refuse(
                 "positions", "limb ends within 2**500, and at least 2**-500 apart along a coordinate",
                 [[*map(float, p1)], [*map(float, p2)]],
-                f"{whose}, so far out that the limb leaves the range or loses its axis",
+                f"{owner}, so far out that the limb leaves the range or loses its axis",
             )  # fmt: skip
     raise_changed("positions", "orientations")
 
@@ -152,8 +153,8 @@ def raise_unposed(
     raise_changed("root_positions", "root_orientations", "joint_orientations")
 
 
-def _refuse(name: str, expected: str, got: object, whose: str) -> NoReturn:
-    raise ValueError(f"{name}: expected {expected}, got {got} for {whose}; repair such poses, or leave them out")
+def _refuse(name: str, expected: str, got: object, owner: str) -> NoReturn:
+    raise ValueError(f"{name}: expected {expected}, got {got} for {owner}; repair such poses, or leave them out")
 
 
 def round_poses(positions: ArrayLike, orientations: ArrayLike) -> tuple[Float64Array, Float64Array]:

@@ -20,26 +20,26 @@ def pairs_by_name(rig: Skeleton, clip: Skeleton, bones: Mapping[str, str] | None
 
     ValueError if a name is unknown, or there is no pair.
     """
-    ours, theirs = ({name: row for row, name in enumerate(one.bone_names)} for one in (rig, clip))
+    of_rig, of_clip = ({name: row for row, name in enumerate(one.bone_names)} for one in (rig, clip))
     if bones is not None:
         if not isinstance(bones, Mapping):
             raise ValueError(f"bones: expected a mapping of the rig's bones to the clip's, got {type(bones).__name__}")
         for one, other in bones.items():
-            if one not in ours or other not in theirs:
+            if one not in of_rig or other not in of_clip:
                 raise ValueError(
-                    f"bones: expected bones of the rig ({', '.join(list(ours)[:8])} ...) with bones of the clip "
-                    f"({', '.join(list(theirs)[:8])} ...), got {shown(one)}: {shown(other)}"
+                    f"bones: expected bones of the rig ({', '.join(list(of_rig)[:8])} ...) with bones of the clip "
+                    f"({', '.join(list(of_clip)[:8])} ...), got {shown(one)}: {shown(other)}"
                 )
-        found = {ours[one]: theirs[other] for one, other in bones.items()}
+        found = {of_rig[one]: of_clip[other] for one, other in bones.items()}
     else:
-        found = {row: theirs[name] for name, row in ours.items() if name in theirs}
+        found = {row: of_clip[name] for name, row in of_rig.items() if name in of_clip}
         roles = standard_names.roles(rig.bone_names), standard_names.roles(clip.bone_names)
         standard = {row: roles[1][role] for role, row in roles[0].items() if role in roles[1]}
         found = max(found, standard, key=len)
     if not found:
         raise ValueError(
-            f"bones: expected bones of equal or of standard names, got {', '.join(list(ours)[:8])} ... and "
-            f"{', '.join(list(theirs)[:8])} ...; give a mapping"
+            f"bones: expected bones of equal or of standard names, got {', '.join(list(of_rig)[:8])} ... and "
+            f"{', '.join(list(of_clip)[:8])} ...; give a mapping"
         )
     return found
 
@@ -52,7 +52,6 @@ def carried_over(
     `clip` has the rest pose, `turns` (f, b, 4) the joints of all frames. In the world, each bone of a pair rotates from
     its rest like the other from its own. Limbs with other directions at rest are first turned to those of the clip.
     """
-    frames = len(turns)
     axes = _between_axes(rig, clip, pairs)
     world = _world(clip, turns)
     tops = [[*upwards(rig.parents, bone)][-1] for bone in range(len(rig.bone_names))]
@@ -60,7 +59,7 @@ def carried_over(
     top = max(of_pairs, key=of_pairs.count)
     kept = [bone for bone, its in enumerate(tops) if its == top]
     aligned = _aligned(rig, clip, pairs, axes)
-    whole = np.empty((frames, len(rig.bone_names), 4))
+    whole = np.empty((len(turns), len(rig.bone_names), 4))
     joints = np.empty_like(whole)
     rest, back = quaternions.normalised(rig.rest_orientations), quaternions.conjugate(axes)
     for bone in kept:
@@ -70,21 +69,21 @@ def carried_over(
             moved = quaternions.product(world[:, source], quaternions.conjugate(clip._rest.orientations[source]))
             moved = quaternions.product(quaternions.product(axes, moved), back)
             start = quaternions.product(aligned[bone], rig._rest.orientations[bone])
-            whole[:, bone] = quaternions.product(moved, np.broadcast_to(start, (frames, 4)))
+            whole[:, bone] = quaternions.product(moved, start)
             above = quaternions.conjugate(whole[:, parent]) if parent >= 0 else quaternions.IDENTITY
-            joints[:, bone] = quaternions.product(np.broadcast_to(above, (frames, 4)), whole[:, bone])
+            joints[:, bone] = quaternions.product(above, whole[:, bone])
         else:
             joints[:, bone] = rest[bone]
             up = whole[:, parent] if parent >= 0 else quaternions.IDENTITY
-            whole[:, bone] = quaternions.product(np.broadcast_to(up, (frames, 4)), joints[:, bone])
-    way = quaternions.rotated(np.broadcast_to(axes, (frames, 4)), root_positions) * _size(rig, clip, pairs)
+            whole[:, bone] = quaternions.product(up, joints[:, bone])
+    path = quaternions.rotated(axes, root_positions) * _size(rig, clip, pairs)
     hips = next((bone for bone in kept if pairs.get(bone) == 0), kept[0])
     rows = {bone: row for row, bone in enumerate(kept)}
     return {
         "bone_names": [rig.bone_names[bone] for bone in kept],
         "parents": [rows.get(int(rig.parents[bone]), -1) for bone in kept],
         "offsets": rig.rest_positions[kept],
-        "root_positions": way - (rig._rest.positions[hips] - rig._rest.positions[top]),
+        "root_positions": path - (rig._rest.positions[hips] - rig._rest.positions[top]),
         "orientations": joints[:, kept],
         "rest_orientations": rest[kept],
     }
@@ -143,9 +142,9 @@ def _aligned(rig: Skeleton, clip: Skeleton, pairs: dict[int, int], axes: Float64
         ends = [other for other in pairs if _nearest(rig, other, pairs) == bone]
         if bone not in pairs or bone not in straight or len(ends) != 1:
             continue
-        ours = rig._rest.positions[ends[0]] - rig._rest.positions[bone]
-        theirs = clip._rest.positions[pairs[ends[0]]] - clip._rest.positions[pairs[bone]]
-        found[bone] = _shortest(ours, quaternions.rotated(axes, theirs))
+        of_rig = rig._rest.positions[ends[0]] - rig._rest.positions[bone]
+        of_clip = clip._rest.positions[pairs[ends[0]]] - clip._rest.positions[pairs[bone]]
+        found[bone] = _shortest(of_rig, quaternions.rotated(axes, of_clip))
     return found
 
 

@@ -19,7 +19,7 @@ from cylcollide.characters import poses
 from cylcollide.characters.rig_data import bone_offsets
 from cylcollide.characters.rig_edits import EditableRig
 from cylcollide.limbs.limbs import Limbs
-from cylcollide.process.files import named_in_errors
+from cylcollide.process.files import named_in_errors, write_text
 
 if TYPE_CHECKING:
     from matplotlib.figure import Figure
@@ -232,8 +232,8 @@ class Rig(EditableRig):
         from cylcollide.characters.skin.skin import Skin  # noqa: PLC0415
 
         skin = Skin(vertices, faces, weights, bone_names, parents, rest_positions, rest_orientations)
-        numbers = fit.group_numbers(skin, groups, bone_groups)
-        rig = cls(*skin._bone_columns, *fit.fit(skin, shapes, coverage, least_share, least, numbers), groups)
+        limbs = fit.fit(skin, shapes, coverage, least_share, least, groups, bone_groups)
+        rig = cls(*skin._bone_columns, *limbs, groups)
         vars(rig).update(skin=skin)
         return rig
 
@@ -275,7 +275,7 @@ class Rig(EditableRig):
         """
         from cylcollide.characters import rig_files  # noqa: PLC0415  imported on first use
 
-        rig_files.write(path, self)
+        write_text(Path(path), rig_files.text_of(self, indent=1))
 
     @classmethod
     def load(cls, path: str | PathLike[str]) -> Rig:

@@ -109,5 +109,5 @@ def _groups(values: Mapping[str, int]) -> Mapping[str, int]:
     numbers, names = checked_groups(values, reserved=""), dict[int, str]()
     for name, number in numbers.items():
         if (other := names.setdefault(number, name)) != name:
-            raise ValueError(f"groups: expected one name a number, got {other!r} and {name!r} for {number}; rename one")
+            raise ValueError(f"groups: expected one name per number, got {other!r}, {name!r} for {number}; change one")
     return numbers

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 from types import MappingProxyType
-from typing import TYPE_CHECKING, Literal, Self, TypeAlias
+from typing import TYPE_CHECKING, Literal, Self
 
 import numpy as np
 
@@ -12,6 +12,7 @@ from cylcollide import shapes, validate
 from cylcollide._types import Int64Array, Shape
 from cylcollide.characters import quaternions
 from cylcollide.characters.name_patterns import matched
+from cylcollide.characters.policy_checks import Group, group_number
 from cylcollide.characters.policy_checks import groups as checked_groups
 from cylcollide.characters.rig_data import RigData
 from cylcollide.characters.skeleton import limb_label, upwards
@@ -22,7 +23,6 @@ from cylcollide.limbs.limbs import Limbs
 if TYPE_CHECKING:
     from cylcollide.characters.rig_symmetry import RigSymmetry
 
-Group: TypeAlias = str | int
 NO_NAMES: Mapping[str, int] = MappingProxyType({})
 
 
@@ -77,7 +77,7 @@ class EditableRig(RigData):
         column = self.limbs.hit_group.copy()
         for row, name in enumerate(names):
             if name is not None:
-                column[row] = _number(name, numbers)
+                column[row] = group_number(name, "patterns", numbers, "the rig, or of groups=")
         rig = self._with(limbs=Limbs(self.limbs._table, column, self.limbs.names), groups=numbers)
         vars(rig).update(skin=self.skin)
         return rig
@@ -90,20 +90,20 @@ class EditableRig(RigData):
         ancestor. Each of several trees keeps a root.
         """
         kept = _kept(self.parents.tolist(), sorted(set(self.limb_bone.tolist())))
-        place = {bone: row for row, bone in enumerate(kept)}
+        rows = {bone: row for row, bone in enumerate(kept)}
         parents, positions, orientations = [], self.rest_positions[kept].copy(), self.rest_orientations[kept].copy()
         for row, bone in enumerate(kept):
             above = int(self.parents[bone])
             at, turn = positions[row], orientations[row]
-            while above >= 0 and above not in place:
+            while above >= 0 and above not in rows:
                 up = quaternions.normalised(self.rest_orientations[above])
                 at = self.rest_positions[above] + quaternions.rotated(up, at)
                 turn, above = quaternions.product(up, quaternions.normalised(turn)), int(self.parents[above])
             positions[row], orientations[row] = at, turn
-            parents.append(place.get(above, -1))
+            parents.append(rows.get(above, -1))
         pruned = self._with(
             bone_names=[self.bone_names[bone] for bone in kept], parents=parents, rest_positions=positions,
-            rest_orientations=orientations, limb_bone=[place[bone] for bone in self.limb_bone.tolist()],
+            rest_orientations=orientations, limb_bone=[rows[bone] for bone in self.limb_bone.tolist()],
         )  # fmt: skip
         return pruned, np.array(kept, np.int64)
 
@@ -168,24 +168,14 @@ def _matched(patterns: Mapping[str, Group], names: tuple[str, ...]) -> list[Grou
     return found
 
 
-def _number(group: Group, numbers: Mapping[str, int]) -> int:
-    """The number of a group; ValueError for an unknown name."""
-    if isinstance(group, str):
-        if group not in numbers:
-            known = ", ".join(map(repr, numbers)) or "none"
-            raise ValueError(f"patterns: expected a group of the rig ({known}), got {group!r}; number it by groups=")
-        return numbers[group]
-    return int(validate.integers(group, "patterns", 1, -(2**31), 2**31 - 1)[0])
-
-
 def _kept(parents: list[int], carriers: list[int]) -> list[int]:
     """The bones that carry limbs, and their lowest common ancestor in each tree, ascending; the first bone if none."""
-    ways: dict[int, list[list[int]]] = {}
+    paths: dict[int, list[list[int]]] = {}
     for bone in carriers:
-        way = [*upwards(parents, bone)]
-        ways.setdefault(way[-1], []).append(way[::-1])
+        path = [*upwards(parents, bone)]
+        paths.setdefault(path[-1], []).append(path[::-1])
     kept = set(carriers)
-    for of_tree in ways.values():
+    for of_tree in paths.values():
         common = [bones[0] for bones in zip(*of_tree, strict=False) if len(set(bones)) == 1]
         kept.add(common[-1])
     return sorted(kept) or [0]

@@ -2,8 +2,6 @@
 
 import json
 from collections.abc import Mapping
-from os import PathLike
-from pathlib import Path
 from typing import Any, TypeAlias, TypeVar
 
 import numpy as np
@@ -16,7 +14,6 @@ from cylcollide.characters.rig_data import RigData
 from cylcollide.kernels.traits import TRAITS
 from cylcollide.limbs import files
 from cylcollide.limbs.limbs import Limbs
-from cylcollide.process.files import write_text
 from cylcollide.shapes import SHAPE_RECORDS, Ends
 
 FORMAT = "cylcollide rig"
@@ -43,12 +40,6 @@ SHAPES = {shape.name.lower(): shape for shape in SIZES}
 BONE = ("name", "parent", "position", "orientation")
 KINDS = {list: "a list", str: "a string", int: "an integer"}
 T = TypeVar("T", list[Any], str, int)
-
-
-def write(path: str | PathLike[str], rig: RigData) -> None:
-    """Write a rig; see `process.files.replace`."""
-    text = text_of(rig, indent=1)
-    write_text(Path(path), text)
 
 
 def text_of(rig: RigData, indent: int | None = None) -> str:

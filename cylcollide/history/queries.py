@@ -161,7 +161,7 @@ class PastQueries(metaclass=Shown):
 
     def _judge(self, request: PastRequest, shots: ShotRequest) -> Judged:
         ring = self._kept()
-        rows = shots.weapons.rows(ring.ticks[-1].roster.groups)
+        rows = shots.policy_rows(ring.ticks[-1].roster.groups)
         judged = judge_flight(Past(self._world, ring, request).chords(), shots, rows)
         for observer in self._recording.observers:
             observer._record_shots(JudgedCall(shots, judged, ring=ring, past=request[1:]))

@@ -29,10 +29,10 @@ JUDGED = ("hit", "limb", "character", "rig_limb", "limb_name", "hit_group", "dis
 
 
 def rejudge(
-    log: Annotated[Path, typer.Argument(help="What cc.ShotLog wrote; no file is changed.", metavar="LOG")],
+    log: Annotated[Path, typer.Argument(help="A file that cc.ShotLog wrote; it is only read.", metavar="LOG")],
     shot: Annotated[int | None, typer.Option(min=0, help="Explain this shot, in words and with a picture.")] = None,
-    picture: Annotated[Path | None, typer.Option(help="Of --shot. Default: here, with the number of the shot.")] = None,
-    what_if: Annotated[Path | None, typer.Option(help="A policy, as JSON: count what it would have done.")] = None,
+    picture: Annotated[Path | None, typer.Option(help="Picture of --shot. Default: shot-NUMBER, as PNG.")] = None,
+    what_if: Annotated[Path | None, typer.Option(help="Another policy, as JSON: count its hits and damage.")] = None,
     export: Annotated[Path | None, typer.Option(help="Write all shots to a Parquet file.")] = None,
     jobs: Annotated[
         int | None, typer.Option(min=1, max=MOST_JOBS, help="Worker processes. Default: one per processor.")
@@ -106,7 +106,7 @@ def _explain(console: Console, logged: LoggedShots, number: int, picture: Path) 
 
 def _print_what_if(console: Console, found: Rejudged) -> None:
     both = found.result.logged, found.result.other
-    shown = table([""], ["by its policies", "by the other one"])
+    shown = table([""], ["logged policies", "other policy"])
     shown.add_row("hits", *(f"{tally.hits:,}" for tally in both))
     for group in sorted({group for tally in both for group in tally.groups}, key=int):
         shown.add_row(f"hit group {group}", *(f"{tally.groups.get(group, 0):,}" for tally in both))
@@ -129,8 +129,8 @@ def write_parquet(log: LoggedShots, path: Path, progress: Callable[[int, int], N
         rows: dict[str, Any] = {name: getattr(judged, name).tolist() for name in JUDGED}
         rows |= {f"position_{axis}": judged.position[:, k].tolist() for k, axis in enumerate("xyz")}
         for name in ("start", "end"):
-            places = np.array([getattr(shot, name) for shot in shots]).reshape(-1, 3)
-            rows |= {f"{name}_{axis}": places[:, k].tolist() for k, axis in enumerate("xyz")}
+            points = np.array([getattr(shot, name) for shot in shots]).reshape(-1, 3)
+            rows |= {f"{name}_{axis}": points[:, k].tolist() for k, axis in enumerate("xyz")}
         rows |= {name: [getattr(shot, name) for shot in shots] for name in ("number", "row", "tick", "time", "energy")}
         rows["policy"] = [shot.policy.kind for shot in shots]
         rows["note"] = [None if shot.note is None else json.dumps(shot.note) for shot in shots]

@@ -1,6 +1,7 @@
 """The contents of a log: tables, the chain of digests over its pages, and each rig, policy and set of limbs once."""
 
 import json
+from collections.abc import Callable
 from hashlib import blake2b
 from typing import Any, TypeAlias
 
@@ -11,8 +12,7 @@ from cylcollide.limbs import files, tables
 from cylcollide.limbs.limbs import Limbs
 from cylcollide.shotlog.values import packed, unpacked
 
-Kept: TypeAlias = Rig | Policy | Limbs
-KINDS: dict[str, type[Kept]] = {"rig": Rig, "policy": Policy, "limbs": Limbs}
+Stored: TypeAlias = Rig | Policy | Limbs
 DIGEST_SIZE = 16
 
 APPLICATION_ID = 0x63796C73
@@ -57,17 +57,17 @@ def next_link(chain: bytes, row: tuple[Any, ...]) -> bytes:
     return digest_of(chain, json.dumps(row[:-1]).encode(), row[-1])
 
 
-def content_of(kept: Kept) -> tuple[str, bytes]:
+def content_of(stored: Stored) -> tuple[str, bytes]:
     """The kind of an object, and bytes from which it can be made again."""
-    if isinstance(kept, Rig):
-        return "rig", rig_files.text_of(kept).encode()
-    if isinstance(kept, Policy):
-        return "policy", kept.to_json().encode()
-    columns = {**tables.given_columns(kept._table), "hit_group": kept.hit_group}
-    return "limbs", packed({"columns": columns, "names": list(kept.names)})
+    if isinstance(stored, Rig):
+        return "rig", rig_files.text_of(stored).encode()
+    if isinstance(stored, Policy):
+        return "policy", stored.to_json().encode()
+    columns = {**tables.given_columns(stored._table), "hit_group": stored.hit_group}
+    return "limbs", packed({"columns": columns, "names": list(stored.names)})
 
 
-def object_of(kind: str, content: bytes) -> Kept:
+def object_of(kind: str, content: bytes) -> Stored:
     """The object made from this content; ValueError if it is not valid."""
     if kind == "rig":
         return Rig(*rig_files.read(content))
@@ -87,19 +87,19 @@ class NewContents:
         self._known: set[str] = set()
         self._new: list[tuple[str, str, bytes]] = []
 
-    def digest(self, kept: Kept) -> str:
+    def digest(self, stored: Stored) -> str:
         """The digest of an object, in hexadecimal; its content is added if it is new.
 
         Rigs and limbs store their digests themselves, so a log does not keep them alive.
         """
-        if isinstance(kept, Policy):  # a program may make equal ones for every shot
-            found = self._of_policy.get(kept)
-            return found if found is not None else self._of_policy.setdefault(kept, self._add(kept))
-        digest: str | None = vars(kept).get("_digest")
-        return digest if digest in self._known else vars(kept).setdefault("_digest", self._add(kept))
+        if isinstance(stored, Policy):  # a program may make equal ones for every shot
+            found = self._of_policy.get(stored)
+            return found if found is not None else self._of_policy.setdefault(stored, self._add(stored))
+        digest: str | None = vars(stored).get("_digest")
+        return digest if digest in self._known else vars(stored).setdefault("_digest", self._add(stored))
 
-    def _add(self, kept: Kept) -> str:
-        kind, content = content_of(kept)
+    def _add(self, stored: Stored) -> str:
+        kind, content = content_of(stored)
         digest = digest_of(kind.encode(), content).hex()
         if digest not in self._known:
             self._known.add(digest)
@@ -112,15 +112,14 @@ class NewContents:
         return new
 
 
-class KnownContents:
+class KnownContents(dict[str, Any]):
     """Objects by digest, made on first use."""
 
-    def __init__(self, content_by_digest: Any) -> None:
-        """`content_by_digest`: a function from a digest to kind and content."""
-        self._find, self._made = content_by_digest, dict[str, Kept]()
+    def __init__(self, content_by_digest: Callable[[str], tuple[str, bytes]]) -> None:
+        super().__init__()
+        self._content_by_digest = content_by_digest
 
-    def __getitem__(self, digest: str) -> Any:
-        """The object; ValueError if there is none, or if it is damaged."""
-        if digest not in self._made:
-            self._made[digest] = object_of(*self._find(digest))
-        return self._made[digest]
+    def __missing__(self, digest: str) -> Any:
+        """Make the object; ValueError if there is none, or if it is damaged."""
+        self[digest] = made = object_of(*self._content_by_digest(digest))
+        return made

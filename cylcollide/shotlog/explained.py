@@ -10,9 +10,8 @@ from cylcollide.characters.judged_shot import ends_of
 from cylcollide.history.miss_explanation import MissExplanation
 from cylcollide.history.pose_history import PoseHistory
 from cylcollide.limbs.explain import Explanation
-from cylcollide.shotlog.states import Values
+from cylcollide.shotlog.states import Receiver, Values
 from cylcollide.world.hit_world import HitWorld, world_in
-from cylcollide.world.snapshot import Snapshot
 
 if TYPE_CHECKING:
     from matplotlib.figure import Figure
@@ -35,13 +34,13 @@ class ShotExplanation(NamedTuple):
         return self.judged.plot(0, path)
 
 
-def explanation_of(judged: Judged, asked: HitWorld | Snapshot | PoseHistory, call: Values, row: int) -> ShotExplanation:
-    """Why a shot was judged as it was: `row` of a call to `asked`; `judged`: the shot judged again."""
-    is_past = isinstance(asked, PoseHistory)
+def explanation_of(judged: Judged, receiver: Receiver, call: Values, row: int) -> ShotExplanation:
+    """Why a shot was judged as it was: `row` of a call on `receiver`; `judged`: the shot judged again."""
+    is_past = isinstance(receiver, PoseHistory)
     if (is_past and judged.tick[0] < 0) or of_row(call["radius"], row) > 0.0:
         return ShotExplanation(judged, None)
     time = float(judged.time[0]) if is_past else 0.0
-    history = asked
+    history = receiver
     if not isinstance(history, PoseHistory):  # a history of one tick, at time 0
         history = PoseHistory(history if isinstance(history, HitWorld) else world_in(HitWorld, history))
         history.record(0.0)

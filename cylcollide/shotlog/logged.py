@@ -21,12 +21,22 @@ from cylcollide.limbs.browser import PORT, viewer_of
 from cylcollide.process.signatures import Shown
 from cylcollide.shotlog.contents import KnownContents
 from cylcollide.shotlog.explained import ShotExplanation, explanation_of, of_row
-from cylcollide.shotlog.pages import NO_STATE, PageReader
-from cylcollide.shotlog.rejudged import PageSpan, Rejudged, SpanResult, calls_of, joined, judge_span, spans_of
+from cylcollide.shotlog.pages import NO_STATE
+from cylcollide.shotlog.rejudged import (
+    PageSpan,
+    Rejudged,
+    ReplayedCall,
+    SpanResult,
+    calls_of,
+    joined,
+    judge_span,
+    spans_of,
+)
 from cylcollide.shotlog.replay import MOST_RINGS, Replay
-from cylcollide.shotlog.shots import arguments_of_call, judged_again
+from cylcollide.shotlog.shots import arguments_of_call
 from cylcollide.shotlog.source import Source
 from cylcollide.shotlog.states import Values
+from cylcollide.shotlog.values import unpacked
 from cylcollide.world.snapshot import Snapshot
 
 Used = TypeVar("Used")
@@ -66,31 +76,6 @@ class LoggedShot(metaclass=Shown):
         return self.limb >= 0
 
 
-class _Calls:
-    """The calls of a span, one after another, each with the state at its time."""
-
-    def __init__(self, span: PageSpan, calls: Iterator[tuple[int, int, Values, Any]], objects: KnownContents) -> None:
-        self.span = span
-        self._calls, self._objects = calls, objects
-        self._next_call()
-
-    def _next_call(self) -> None:
-        call = next(self._calls, None)
-        if call is None:
-            raise ValueError("shot: expected a call in each tick that counts one, got a log with fewer")
-        self.first, _, self._call, self._asked = call
-        self._judged: Judged | None = None
-
-    def judged(self, shot: int) -> tuple[Judged, Any, Values, int]:
-        """A shot of this call or of a later one, judged again; the object it was made on, its call, and its row."""
-        while shot >= self.first + len(self._call["first"]):
-            self._next_call()
-        if self._judged is None:
-            self._judged = judged_again(self._call, self._asked, self._objects)
-        row, again = shot - self.first, self._judged
-        return again[row : row + 1], self._asked, self._call, row
-
-
 class LoggedShots(metaclass=Shown):
     """The shots of a log, read-only: `len(log)`, `log[i]`; `log.judged(i)`, `log.rejudge()`.
 
@@ -112,8 +97,8 @@ class LoggedShots(metaclass=Shown):
         self._ticks: Int64Array = np.array([page.tick for page in whole], np.int64)
         self._times: Float64Array = np.array([page.time for page in whole], np.float64)
         self._objects = KnownContents(self._source.content_of)
-        self._calls: _Calls | None = None
-        """The position of the last shot that was judged again."""
+        self._last: tuple[PageSpan, ReplayedCall, Iterator[ReplayedCall]] | None = None
+        """The call of the shot that was judged again last, its span, and the later calls of the span."""
         self._lock = Lock()
 
     def __enter__(self) -> Self:
@@ -154,14 +139,14 @@ class LoggedShots(metaclass=Shown):
 
     def __iter__(self) -> Iterator[LoggedShot]:
         """One shot after another."""
-        return (shot for place in range(len(self._pages)) for shot in self._of_page(place))
+        return (shot for page in range(len(self._pages)) for shot in self._of_page(page))
 
     def __getitem__(self, number: int) -> LoggedShot:
         """A shot by its number; IndexError if there is none."""
-        place, _ = self._place_of(number)
-        return self._of_page(place)[range(len(self))[number] - int(self._first[place])]
+        page, shot = self._page_of(number)
+        return self._of_page(page)[shot - int(self._first[page])]
 
-    def _place_of(self, number: int) -> tuple[int, int]:
+    def _page_of(self, number: int) -> tuple[int, int]:
         """The page of a shot, and its number in the log, from 0."""
         if not validate.is_integer(number) or not -len(self) <= int(number) < len(self):
             known = f"{-len(self)} to {len(self) - 1}" if len(self) else "none"
@@ -169,17 +154,17 @@ class LoggedShots(metaclass=Shown):
         shot = range(len(self))[number]
         return int(np.searchsorted(self._first, shot, "right")) - 1, shot
 
-    def _of_page(self, place: int) -> list[LoggedShot]:
+    def _of_page(self, page: int) -> list[LoggedShot]:
         """The shots of a page."""
         found: list[LoggedShot] = []
-        for name, call in PageReader(self._objects).calls(self._source.page(place)):
+        for name, call in unpacked(self._source.page(page))["entries"]:
             if name == "shots":
-                found += self._of_call(call, int(self._first[place]) + len(found), place)
+                found += self._of_call(call, int(self._first[page]) + len(found), page)
         return found
 
-    def _of_call(self, call: Values, first: int, place: int) -> list[LoggedShot]:
-        """The shots of a call on page `place`; `first`: the number of the first one."""
-        arguments, before = arguments_of_call(call, self._objects), self._pages[place - 1].tick if place else None
+    def _of_call(self, call: Values, first: int, page: int) -> list[LoggedShot]:
+        """The shots of a call on a page, given by index; `first`: the number of the first one."""
+        arguments, before = arguments_of_call(call, self._objects), self._pages[page - 1].tick if page else None
         n, start, tick = len(call["first"]), call["first"], call.get("tick", -1 if before is None else before)
         end = call["second"] if call["segments"] else start + call["second"]
         note = None if call["note"] is None else json.loads(call["note"])
@@ -209,13 +194,13 @@ class LoggedShots(metaclass=Shown):
 
     def _states(self, first: int = 0) -> Iterator[Snapshot]:
         """The world at each of `ticks`, from index `first` on."""
-        wanted = [page.place for page in self._pages if page.tick is not None][first:]
-        begin = max(page.place for page in self._pages[: wanted[0] + 1] if page.state != NO_STATE) if wanted else 0
-        replay = Replay(self._source.about, self._objects)
-        for place, calls in replay.pages(self._source, range(begin, len(self._pages))):
-            for _ in calls:
+        wanted = [page.index for page in self._pages if page.tick is not None][first:]
+        begin = max(page.index for page in self._pages[: wanted[0] + 1] if page.state != NO_STATE) if wanted else 0
+        replay = Replay(self._source, self._objects)
+        for page in self._pages[begin:]:
+            for _ in replay.calls(page.index):
                 pass
-            if place >= wanted[0] and self._pages[place].tick is not None:
+            if page.index >= wanted[0] and page.tick is not None:
                 yield replay.world.snapshot()
 
     def _again(self, number: int, use: Callable[[Judged, Any, Values, int], Used]) -> Used:
@@ -223,21 +208,29 @@ class LoggedShots(metaclass=Shown):
 
         A later shot of the same span continues from the last one, so a loop over all shots replays the log once.
         """
-        place, shot = self._place_of(number)
-        span = [one for one in self._spans if one.begin <= place][-1]
+        page, shot = self._page_of(number)
+        span = [one for one in self._spans if one.begin <= page][-1]
         with self._lock:
-            calls, self._calls = self._calls, None  # after an interrupt the replay begins again
-            if calls is None or calls.span is not span or shot < calls.first:
-                calls = _Calls(span, calls_of(self._source, self._objects, span), self._objects)
-            used = use(*calls.judged(shot))
-            self._calls = calls
+            last, self._last = self._last, None  # after an interrupt the replay begins again
+            if last is None or last[0] is not span or shot < last[1].first:
+                calls = calls_of(self._source, self._objects, span)
+                call = next(calls, None)
+            else:
+                _, call, calls = last
+            while call is not None and shot >= call.first + len(call.values["first"]):
+                call = next(calls, None)
+            if call is None:
+                raise ValueError(f"shot: expected one of a tick that the log has, got {number}; the log ends before it")
+            row = shot - call.first
+            used = use(call.judged[row : row + 1], call.receiver, call.values, row)
+            self._last = span, call, calls
         return used
 
     def _judged_calls(self) -> Iterator[tuple[list[LoggedShot], Judged]]:
         """The shots of one call after another, and the call judged again."""
         for span in self._spans:
-            for first, place, call, asked in calls_of(self._source, self._objects, span):
-                yield self._of_call(call, first, place), judged_again(call, asked, self._objects)
+            for call in calls_of(self._source, self._objects, span):
+                yield self._of_call(call.values, call.first, call.page), call.judged
 
     @cached_property
     def _spans(self) -> list[PageSpan]:

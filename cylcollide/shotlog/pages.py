@@ -8,7 +8,7 @@ import numpy as np
 from cylcollide._types import Float64Array
 from cylcollide.characters.rig import Rig
 from cylcollide.history.ticks import Ring
-from cylcollide.shotlog.contents import NewContents
+from cylcollide.shotlog.contents import KnownContents, NewContents
 from cylcollide.shotlog.pose_codec import PoseCodec
 from cylcollide.shotlog.shots import values_of_call
 from cylcollide.shotlog.states import Values, values_of_state, values_of_ticks
@@ -23,18 +23,6 @@ NO_STATE, WORLD_ALONE, WHOLE = 0, 1, 2
 """What a page may begin with. Reading starts at one of the last two; with WORLD_ALONE the history has no ticks yet."""
 
 
-class _Group:
-    """Poses of characters with the same number of bones, each character once; they are encoded together."""
-
-    def __init__(self) -> None:
-        self.ids: list[int] = []
-        self.numbers: list[Float64Array] = []
-
-    def add(self, ids: list[int], positions: Float64Array, orientations: Float64Array) -> None:
-        self.ids += ids
-        self.numbers.append(np.concatenate([np.moveaxis(positions, -1, 0), np.moveaxis(orientations, -1, 0)]))
-
-
 class PageWriter:
     """Collects entries, and turns them into the bytes of a page."""
 
@@ -45,8 +33,10 @@ class PageWriter:
 
     def _clear(self) -> None:
         self._entries: list[Any] = []
-        self._groups: list[_Group] = []
+        self._groups: list[tuple[list[int], list[Float64Array]]] = []
+        """Ids and poses of characters with equally many bones, each character once; they are encoded together."""
         self._open: dict[int, int] = {}
+        """The last group by the number of bones."""
         self._states: dict[int, tuple[Snapshot, int]] = {}
         """The states that this page keeps only for shots, with their numbers."""
         self.shots = 0
@@ -88,14 +78,15 @@ class PageWriter:
     def _add_poses(self, ids: Any, positions: Float64Array, orientations: Float64Array, teleport: Any) -> None:
         each, bones = ids.tolist(), positions.shape[1]
         number = self._open.get(bones)
-        if number is None or not set(each).isdisjoint(self._groups[number].ids):
+        if number is None or not set(each).isdisjoint(self._groups[number][0]):
             number = self._open[bones] = len(self._groups)
-            self._groups.append(_Group())
-        group = self._groups[number]
+            self._groups.append(([], []))
+        group, numbers = self._groups[number]
         self._entries.append(
-            ["set_poses", {"group": number, "first": len(group.ids), "count": len(each), "teleport": teleport}]
+            ["set_poses", {"group": number, "first": len(group), "count": len(each), "teleport": teleport}]
         )
-        group.add(each, positions, orientations)
+        group += each
+        numbers.append(np.concatenate([np.moveaxis(positions, -1, 0), np.moveaxis(orientations, -1, 0)]))
 
     def _add_call(self, state: Snapshot | None, ring: Ring | None, **call: Any) -> None:
         values = values_of_call(self.contents.digest, **call)
@@ -109,10 +100,10 @@ class PageWriter:
     def finished(self) -> tuple[bytes, list[tuple[str, str, bytes]]]:
         """The bytes of the page and its new contents; begins the next page."""
         groups = []
-        for group in self._groups:
-            numbers = np.ascontiguousarray(np.concatenate(group.numbers, axis=1))
-            form, data = self._codec.encoded(group.ids, [self._rigs[one] for one in group.ids], numbers)
-            groups.append({"ids": np.array(group.ids, np.int32), "form": form, "data": data})
+        for ids, parts in self._groups:
+            numbers = np.ascontiguousarray(np.concatenate(parts, axis=1))
+            form, data = self._codec.encoded(ids, [self._rigs[one] for one in ids], numbers)
+            groups.append({"ids": np.array(ids, np.int32), "form": form, "data": data})
         states = [values_of_state(state, self.contents.digest) for state, _ in self._states.values()]
         page = packed({"poses": groups, "states": states, "entries": self._entries})
         gone = [one for name, what in self._entries if name == "despawn" for one in what["ids"].tolist()]
@@ -126,10 +117,8 @@ class PageWriter:
 class PageReader:
     """Turns pages into their entries, one page after another from one that begins with a state."""
 
-    def __init__(self, objects: Any) -> None:
-        """`objects`: rigs, policies and limbs by their digests."""
-        self.objects = objects
-        self._codec, self._rigs = PoseCodec(), dict[int, Rig]()
+    def __init__(self, objects: KnownContents) -> None:
+        self._objects, self._codec, self._rigs = objects, PoseCodec(), dict[int, Rig]()
 
     def entries(self, page: bytes) -> Iterable[tuple[str, Values]]:
         """Names and values, in the order of their effect; for "set_poses" the arguments of the call."""
@@ -139,9 +128,9 @@ class PageReader:
             self._codec.reset()
         for name, values in entries:
             if name == "spawn":
-                self._rigs |= dict.fromkeys(values["ids"].tolist(), self.objects[values["rig"]])
+                self._rigs |= dict.fromkeys(values["ids"].tolist(), self._objects[values["rig"]])
             elif name == "state":
-                world, rigs = values["world"], [self.objects[digest] for digest in values["world"]["rigs"]]
+                world, rigs = values["world"], [self._objects[digest] for digest in values["world"]["rigs"]]
                 pairs = zip(world["ids"].tolist(), world["rig"].tolist(), strict=True)
                 self._rigs |= {one: rigs[rig] for one, rig in pairs}
         groups = []
@@ -159,7 +148,3 @@ class PageReader:
                 yield name, {**values, "own_state": content["states"][values["own_state"]]}
             else:
                 yield name, values
-
-    def calls(self, page: bytes) -> Iterable[tuple[str, Values]]:
-        """Names and values of any page, without the poses."""
-        return ((name, values) for name, values in unpacked(page)["entries"])

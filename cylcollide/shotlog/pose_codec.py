@@ -21,7 +21,6 @@ MOST_UNITS = 2.0**30
 """Largest multiple of ROUNDING in the form "rounded"."""
 NUMBERS = 7
 """Numbers per bone: position, orientation."""
-SIGN: dict[Any, Any] = {np.dtype(np.int64): np.int64(2**63 - 1), np.dtype(np.int32): np.int32(2**31 - 1)}
 
 
 @dataclass(frozen=True)
@@ -39,7 +38,7 @@ class Form:
 def _ordinals(bits: NDArray[Any]) -> NDArray[Any]:
     """Bits of floats as integers in the order of the floats; and back."""
     signs: NDArray[Any] = bits >> (8 * bits.itemsize - 1)
-    return np.asarray(bits ^ (signs & SIGN[bits.dtype]))
+    return np.asarray(bits ^ (signs & np.iinfo(bits.dtype).max))
 
 
 FORMS = {

@@ -6,8 +6,9 @@ from collections import Counter
 from collections.abc import Iterable, Iterator, Sequence
 from contextlib import closing
 from dataclasses import dataclass
+from functools import cached_property
 from pathlib import Path
-from typing import Any, NamedTuple
+from typing import NamedTuple
 
 import numpy as np
 
@@ -19,7 +20,7 @@ from cylcollide.shotlog.pages import NO_STATE, WORLD_ALONE
 from cylcollide.shotlog.replay import Replay
 from cylcollide.shotlog.shots import PARTS, SAME_EVERYWHERE, differences, judged_again
 from cylcollide.shotlog.source import Page, Source
-from cylcollide.shotlog.states import Values
+from cylcollide.shotlog.states import Receiver, Values
 
 
 @dataclass(frozen=True)
@@ -129,9 +130,9 @@ def spans_of(pages: Sequence[Page], warm: int) -> list[PageSpan]:
     for page in pages:
         if page.state == NO_STATE:
             continue
-        begin = page.place + (warm if page.state == WORLD_ALONE else 0)
+        begin = page.index + (warm if page.state == WORLD_ALONE else 0)
         if begin < len(pages) and (not starts or begin > starts[-1][1]):
-            starts.append((page.place, begin))
+            starts.append((page.index, begin))
     ends = [begin for _, begin in starts[1:]] + [len(pages)]
     return [PageSpan(first, begin, end, first_shot[begin]) for (first, begin), end in zip(starts, ends, strict=True)]
 
@@ -141,39 +142,53 @@ def judge_span(
 ) -> SpanResult:
     """Judge the shots of a span again, in any process."""
     with closing(Source(path, is_copy)) as source:
-        objects = KnownContents(source.content_of)
-        calls = calls_of(source, objects, span)
-        return joined(
-            _compared(call, asked, objects, shot, allows_number_differences, policy) for shot, _, call, asked in calls
-        )
+        calls = calls_of(source, KnownContents(source.content_of), span)
+        return joined(_compared(call, allows_number_differences, policy) for call in calls)
 
 
-def calls_of(source: Source, objects: KnownContents, span: PageSpan) -> Iterator[tuple[int, int, Values, Any]]:
-    """For each call: number of its first shot, page, the call, and the object it was made on, in its state then."""
-    first = span.shots
-    for place, calls in Replay(source.about, objects).pages(source, range(span.first, span.end)):
-        for call, asked in calls:
-            if place >= span.begin:
-                yield first, place, call, asked
-                first += len(call["first"])
+@dataclass(frozen=True)
+class ReplayedCall:
+    """A judged call of a log."""
+
+    first: int
+    """Number of its first shot."""
+    page: int
+    """Index of its page."""
+    values: Values
+    receiver: Receiver
+    """The object it was made on, in its state then until the next call is replayed."""
+    objects: KnownContents
+
+    @cached_property
+    def judged(self) -> Judged:
+        """The call made again."""
+        return judged_again(self.values, self.receiver, self.objects)
 
 
-def _compared(
-    call: Values, asked: Any, objects: Any, number: int, allows_number_differences: bool, policy: Policy | None
-) -> SpanResult:
-    judged = judged_again(call, asked, objects)
-    found, first, numbers_differ = differences(call, judged), None, 0
+def calls_of(source: Source, objects: KnownContents, span: PageSpan) -> Iterator[ReplayedCall]:
+    """The calls of a span, one after another."""
+    first, replay = span.shots, Replay(source, objects)
+    for page in range(span.first, span.end):
+        for values, receiver in replay.calls(page):
+            if page >= span.begin:
+                yield ReplayedCall(first, page, values, receiver, objects)
+                first += len(values["first"])
+
+
+def _compared(call: ReplayedCall, allows_number_differences: bool, policy: Policy | None) -> SpanResult:
+    values, judged = call.values, call.judged
+    found, first, numbers_differ = differences(values, judged), None, 0
     named = [part for part in PARTS if part in found]
     if named:
         if allows_number_differences and named[0] not in SAME_EVERYWHERE:
             numbers_differ, named = 1, []
         else:
             row = found[named[0]]
-            limbs = call["limb"].item(row), judged.limb.item(row)
-            first = Difference(named[0], number + row, len(judged), call.get("tick", -1), *limbs)
+            limbs = values["limb"].item(row), judged.limb.item(row)
+            first = Difference(named[0], call.first + row, len(judged), values.get("tick", -1), *limbs)
     logged, other, changed = PolicyTally(), PolicyTally(), 0
     if policy is not None:
-        again = judged_again(call, asked, objects, policy)
+        again = judged_again(values, call.receiver, call.objects, policy)
         logged, other = tally_of(judged), tally_of(again)
         changed = int(np.count_nonzero(judged.limb != again.limb))
     return SpanResult(len(judged), 1, int(bool(named)), first, numbers_differ, logged, other, changed)
@@ -189,10 +204,11 @@ def tally_of(judged: Judged) -> PolicyTally:
 def joined(results: Iterable[SpanResult]) -> SpanResult:
     """The sum of the results of several spans or calls, given in order."""
     every = list(results)
-    sums = [sum(one[k] for one in every) for k in (0, 1, 2, 4, 7)]  # type: ignore[misc]
+    counts = ("shots", "calls", "differing", "numbers_differ", "changed")
+    sums = {name: sum(getattr(one, name) for one in every) for name in counts}
     first = next((one.first for one in every if one.first is not None), None)
-    logged, other = (_summed([one[k] for one in every]) for k in (5, 6))  # type: ignore[misc]
-    return SpanResult(sums[0], sums[1], sums[2], first, sums[3], logged, other, sums[4])
+    logged, other = (_summed([getattr(one, name) for one in every]) for name in ("logged", "other"))
+    return SpanResult(first=first, logged=logged, other=other, **sums)
 
 
 def _summed(tallies: list[PolicyTally]) -> PolicyTally:

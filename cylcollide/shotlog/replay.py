@@ -1,58 +1,53 @@
 """A match from its log: a world and a history to which the logged changes are applied again."""
 
-from collections.abc import Iterable, Iterator
-from typing import Any
+from collections.abc import Iterator
 
 import numpy as np
 
 from cylcollide.history.pose_history import PoseHistory
 from cylcollide.history.ticks import Ring
+from cylcollide.shotlog.contents import KnownContents
 from cylcollide.shotlog.pages import PageReader
 from cylcollide.shotlog.shots import MOST_LATE
 from cylcollide.shotlog.source import Source
-from cylcollide.shotlog.states import Values, fill_history, state_of, world_of
-from cylcollide.world.hit_world import HitWorld
-from cylcollide.world.snapshot import Snapshot
+from cylcollide.shotlog.states import Receiver, Values, fill_history, state_of
+from cylcollide.world.hit_world import HitWorld, world_in
 
 MOST_RINGS = 2 * MOST_LATE
 """How many rings of the history are kept: a thread may have judged by an earlier one while another thread recorded."""
 
 
 class Replay:
-    """The world and its history at one moment of a log."""
+    """The world and its history at one moment of a log, whose pages are replayed from one that begins with a state."""
 
-    def __init__(self, about: dict[str, Any], objects: Any) -> None:
-        self.world, self.history = HitWorld(), None if about["history"] is None else PoseHistory(HitWorld())
-        self._about, self.objects = about["history"], objects
+    def __init__(self, source: Source, objects: KnownContents) -> None:
+        self.world = HitWorld()
+        self.history: PoseHistory | None = None
+        self._source, self._objects, self._reader = source, objects, PageReader(objects)
         self._rings: dict[int, Ring] = {}
         self._early: list[Values] = []
         """Calls whose tick is not recorded yet."""
         self._is_first = True
 
-    def pages(self, source: Source, places: Iterable[int]) -> Iterator[tuple[int, Iterator[tuple[Values, Any]]]]:
-        """Replay pages; yields, for each, the judged calls and the objects they were made on, in their state then.
+    def calls(self, page: int) -> Iterator[tuple[Values, Receiver]]:
+        """Replay the next page; yields its judged calls and the objects they were made on, in their state then.
 
         These objects must be used before the next step.
         """
-        reader = PageReader(self.objects)
-        for place in places:
-            yield place, self._steps(reader.entries(source.page(place)))
-
-    def _steps(self, entries: Iterable[tuple[str, Values]]) -> Iterator[tuple[Values, Any]]:
-        for name, values in entries:
+        for name, values in self._reader.entries(self._source.page(page)):
             if name != "shots":
-                self.apply(name, values)
+                self._apply(name, values)
                 due, self._early = self._early, []
             else:
                 due = [values]
             for call in due:
-                asked = self.asked(call)
-                if asked is None:
+                receiver = self._receiver(call)
+                if receiver is None:
                     self._early.append(call)
                 else:
-                    yield call, asked
+                    yield call, receiver
 
-    def apply(self, name: str, values: Values) -> None:
+    def _apply(self, name: str, values: Values) -> None:
         """Apply a change."""
         if name == "state":
             if self._is_first or values["whole"]:
@@ -60,11 +55,11 @@ class Replay:
         elif name == "record":
             self._record(values["time"], values["number"])
         elif name == "spawn":
-            ids = self.world.spawn(self.objects[values["rig"]], len(values["ids"]))
+            ids = self.world.spawn(self._objects[values["rig"]], len(values["ids"]))
             if not np.array_equal(ids, values["ids"]):
                 raise ValueError(f"spawn: expected characters {values['ids'].tolist()}, got {ids.tolist()}")
         elif name == "add_static":
-            handle = self.world.add_static(self.objects[values["limbs"]])
+            handle = self.world.add_static(self._objects[values["limbs"]])
             if handle != values["handle"]:
                 raise ValueError(f"add_static: expected handle {values['handle']}, got {handle}")
         elif name in CHANGES:
@@ -74,10 +69,10 @@ class Replay:
 
     def _begin(self, values: Values) -> None:
         self._is_first = False
-        self.world, self._rings = world_of(values["world"], self.objects), {}
-        if self._about is not None:
+        self.world, self._rings = world_in(HitWorld, state_of(values["world"], self._objects)), {}
+        if self._source.about["history"] is not None:
             self.history = self._empty_history()
-            fill_history(self.history, values["ticks"], self.objects)
+            fill_history(self.history, values["ticks"], self._objects)
             self._keep_ring()
 
     def _record(self, time: float, number: int) -> None:
@@ -92,10 +87,10 @@ class Replay:
             self._rings[ring.last] = ring
             self._rings.pop(ring.last - MOST_RINGS, None)
 
-    def asked(self, call: Values) -> HitWorld | Snapshot | PoseHistory | None:
+    def _receiver(self, call: Values) -> Receiver | None:
         """The object that a call was made on; None if its tick is not recorded yet."""
         if "own_state" in call:
-            return state_of(call["own_state"], self.objects)
+            return state_of(call["own_state"], self._objects)
         if "tick" not in call:
             return self.world
         ring = self.history and self.history._ring
@@ -105,13 +100,13 @@ class Replay:
             return self.history
         past = self._empty_history()
         if "own_ticks" in call:
-            fill_history(past, call["own_ticks"], self.objects)
+            fill_history(past, call["own_ticks"], self._objects)
         else:
             past._ring = self._rings.get(call["tick"])
         return past
 
     def _empty_history(self) -> PoseHistory:
-        about = self._about
+        about = self._source.about["history"]
         distance = np.inf if about["teleport_distance"] is None else about["teleport_distance"]
         return PoseHistory(self.world, about["ticks"], interpolate=about["interpolate"], teleport_distance=distance)
 

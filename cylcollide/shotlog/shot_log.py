@@ -20,7 +20,7 @@ from cylcollide.process.info import info
 from cylcollide.process.signatures import Shown
 from cylcollide.shotlog.contents import FORMAT, VERSION
 from cylcollide.shotlog.pages import END
-from cylcollide.shotlog.shots import held
+from cylcollide.shotlog.shots import entry_of_call
 from cylcollide.shotlog.writer import Writer
 from cylcollide.world.hit_world import HitWorld
 from cylcollide.world.observers import JudgedCall
@@ -99,7 +99,6 @@ class ShotLog(metaclass=Shown):
         self._writer = Writer(path, synchronous, self._about())
         with world._lock():
             self._put_state()
-            self._writer.write_page()
             self._writer.start()
             world._lock.observers += (self,)
         if history is not None:
@@ -203,7 +202,7 @@ class ShotLog(metaclass=Shown):
                 return
             if self._when_full == "raise":
                 raise RuntimeError(
-                    f"ShotLog: expected less than {self._queue} ticks that wait to be written, got "
+                    f"ShotLog: expected fewer than {self._queue} ticks in the queue to the writer, got "
                     f"{self._writer.ticks_waiting}; choose a longer queue, or when_full='wait' or 'drop'"
                 )
             sleep(POLL)
@@ -226,7 +225,8 @@ class ShotLog(metaclass=Shown):
         if self._needs_state:
             self._put_state()
         elif name != "tick":
-            self._writer.put(name, **{key: _own(value) for key, value in what.items()})
+            copies = {key: value.copy() if isinstance(value, np.ndarray) else value for key, value in what.items()}
+            self._writer.put(name, **copies)  # the owner of an array may write it
         if is_end:
             self._writer.put(END, tick=what["number"], time=what["time"])
             if (what["number"] + 1) % STATE_EACH == 0:
@@ -243,7 +243,7 @@ class ShotLog(metaclass=Shown):
             return
         note = getattr(self._of_thread, "note", None)
         last = -1 if call.ring is None or self._history is None else self._history._kept().last
-        self._writer.put("shots", **held(call, last, note))
+        self._writer.put("shots", **entry_of_call(call, last, note))
 
     def _change_interrupted(self) -> None:
         """Make the next entry a whole state."""
@@ -262,8 +262,3 @@ class ShotLog(metaclass=Shown):
         ring = self._history._ring if whole and self._history is not None else None
         self._writer.put("state", state=self._world.snapshot(), ring=ring, whole=whole)
         self._needs_state = False
-
-
-def _own(value: Any) -> Any:
-    """A copy if the value is an array, as its owner may write it."""
-    return value.copy() if isinstance(value, np.ndarray) else value

@@ -9,19 +9,13 @@ from numpy.typing import NDArray
 
 from cylcollide.characters.judged import Judged
 from cylcollide.characters.policy import Policy
-from cylcollide.history.pose_history import PoseHistory
-from cylcollide.shotlog.states import Values
-from cylcollide.world.hit_world import HitWorld
+from cylcollide.shotlog.states import Receiver, Values
 from cylcollide.world.observers import JudgedCall
-from cylcollide.world.snapshot import Snapshot
 
 PARTS = ("verdict", "limb", "face", "order", "numbers")
 """The parts of an answer, in the order in which a difference is reported."""
 SAME_EVERYWHERE = PARTS[:4]
 """The parts that are identical on every machine, at every level and in every version of the same meaning."""
-
-RAY = ("start", "end"), ("origin", "direction")
-"""The parts of a ray: of `judge_segments` and of `judge_rays`."""
 
 WHEN = np.float64, np.int64, np.float64
 """The dtypes of the time, tick and alpha of a call."""
@@ -30,7 +24,7 @@ MOST_LATE = 16
 """A call on a history that is more ticks behind is logged with its ticks. A replay keeps twice as many."""
 
 
-def held(call: JudgedCall, last_tick: int, note: str | None) -> Values:
+def entry_of_call(call: JudgedCall, last_tick: int, note: str | None) -> Values:
     """The parts of a call that the caller's thread hands to the writer: without arrays that the caller may still write.
 
     `state` only if it is not the present one, `ring` only if it is older than MOST_LATE ticks; `tick`: its last one.
@@ -42,9 +36,9 @@ def held(call: JudgedCall, last_tick: int, note: str | None) -> Values:
         (*when, on_old), protected = past
         past = [None if one is None else np.array(one, kind) for one, kind in zip(when, WHEN, strict=True)]
         past = [*past, on_old], protected
-    asked = call._replace(judged=None, state=None, ring=None, past=past)  # type: ignore[arg-type]
+    given = call._replace(judged=None, state=None, ring=None, past=past)  # type: ignore[arg-type]
     return {
-        "call": asked, "answer": call.judged._trace(), "tick": tick, "note": note, "state": state, "ring": ring
+        "call": given, "answer": call.judged._trace(), "tick": tick, "note": note, "state": state, "ring": ring
     }  # fmt: skip
 
 
@@ -53,14 +47,14 @@ def values_of_call(
 ) -> Values:
     """All arguments of a judged call, as they were checked, and its answer."""
     shots = call.shots
-    rays, weapons = shots.rays, shots.weapons
+    rays = shots.rays
     is_segment, distance, mask, ignored, _ = rays.options
     values: Values = {
         "segments": bool(is_segment), "first": rays.batch.rays.origin, "second": rays.batch.rays.second,
         "inside": rays.inside, "mask": _one(mask), "ignored": _one(ignored), "distance": _one(distance),
         "radius": _one(rays.radius) if len(rays.radius) else 0.0,
-        "policies": [digest(one) for one in weapons.policies],
-        "which": None if len(weapons.policies) == 1 else weapons.which, "energy": _one(shots.energies),
+        "policies": [digest(one) for one in shots.policies],
+        "which": None if len(shots.policies) == 1 else shots.which, "energy": _one(shots.energies),
         "shot": shots.ids, "note": note, "limb": answer["limb"][0].astype(np.int32),
         "digests": {part: digest_of_arrays(answer[part]) for part in PARTS},
     }  # fmt: skip
@@ -113,13 +107,10 @@ def _plain(value: Any) -> Any:
     return value.item() if isinstance(value, np.ndarray) and value.ndim == 0 else value
 
 
-def judged_again(
-    values: Values, asked: HitWorld | Snapshot | PoseHistory, objects: Any, policy: Policy | None = None
-) -> Judged:
+def judged_again(values: Values, receiver: Receiver, objects: Any, policy: Policy | None = None) -> Judged:
     """The answer to the same call on an object, which must be in the same state."""
-    arguments = arguments_of_call(values, objects, policy)
-    judge: Any = asked.judge_segments if values["segments"] else asked.judge_rays
-    judged: Judged = judge(**arguments)
+    judge: Any = receiver.judge_segments if values["segments"] else receiver.judge_rays
+    judged: Judged = judge(**arguments_of_call(values, objects, policy))
     return judged
 
 

@@ -28,7 +28,7 @@ TRIES = 20
 class Page:
     """The columns of a page without its content."""
 
-    place: int
+    index: int
     tick: int | None
     time: float | None
     shots: int
@@ -109,23 +109,23 @@ class Source:
         """All pages from the first one on, up to one that is missing or that the chain does not confirm."""
         chain = self._chain
         with suppress(sqlite3.Error, ValueError, TypeError, OverflowError, MemoryError):
-            for place in count():  # by index, as `page` reads them: if the index is damaged, a scan finds more
-                found = self._connection.execute(f"SELECT {COLUMNS} FROM pages WHERE place = ?", (place,)).fetchone()
+            for index in count():  # by the index of the table, as in `page`: if it is damaged, a scan finds more
+                found = self._connection.execute(f"SELECT {COLUMNS} FROM pages WHERE place = ?", (index,)).fetchone()
                 if found is None:
                     return
                 *row, link = found
                 chain = next_link(chain, tuple(row))
-                if row[0] != place or link != chain:
+                if row[0] != index or link != chain:
                     return
                 for digest in json.loads(row[5]):
                     self.content_of(digest)
                 yield Page(*row[:5])
 
-    def page(self, place: int) -> bytes:
+    def page(self, index: int) -> bytes:
         """The content of a confirmed page."""
-        row = self._connection.execute("SELECT content FROM pages WHERE place = ?", (place,)).fetchone()
+        row = self._connection.execute("SELECT content FROM pages WHERE place = ?", (index,)).fetchone()
         if row is None:
-            raise ValueError(f"{self.path}: expected page {place}, got none; the file has changed")
+            raise ValueError(f"{self.path}: expected page {index}, got none; the file has changed")
         content: bytes = row[0]
         return content
 

@@ -1,7 +1,7 @@
 """Whole states of a world and the ticks of its history as values, and the objects made of these values."""
 
 from collections.abc import Callable
-from typing import Any
+from typing import Any, TypeAlias
 
 import numpy as np
 
@@ -12,13 +12,16 @@ from cylcollide.history.rewound import RewoundLimbs
 from cylcollide.history.ticks import Ring, Tick
 from cylcollide.kernels.limb_table import LimbTable, make_table
 from cylcollide.limbs.limbs import Limbs
-from cylcollide.world.hit_world import HitWorld, world_in
+from cylcollide.world.hit_world import HitWorld
 from cylcollide.world.roster import Roster
 from cylcollide.world.snapshot import Snapshot, snapshot_of
 from cylcollide.world.statics import Statics
 
 Values = dict[str, Any]
 DigestOf = Callable[[Rig | Limbs], str]
+
+Receiver: TypeAlias = HitWorld | Snapshot | PoseHistory
+"""The object on which a judged call is made."""
 
 COLUMNS = ("ids", "rig", "layers", "place", "teleports")
 """The columns of a `Roster`."""
@@ -52,12 +55,12 @@ def values_of_ticks(ring: Ring | None, digest: DigestOf) -> list[Values]:
     """The ticks of a history, each as a state with its number and time."""
     if ring is None:
         return []
-    return [_values_of_tick(ring, place, tick, digest) for place, tick in enumerate(ring.ticks)]
+    return [_values_of_tick(ring, row, tick, digest) for row, tick in enumerate(ring.ticks)]
 
 
-def _values_of_tick(ring: Ring, place: int, tick: Tick, digest: DigestOf) -> Values:
+def _values_of_tick(ring: Ring, row: int, tick: Tick, digest: DigestOf) -> Values:
     rows = np.arange(tick.structure.rows, dtype=np.int32)
-    limbs = RewoundLimbs(ring, np.full_like(rows, place), np.zeros(len(rows)), rows)
+    limbs = RewoundLimbs(ring, np.full_like(rows, row), np.zeros(len(rows)), rows)
     bare = tick.structure.models.bare
     positions, orientations = tick.bones[:-1, :3], tick.bones[:-1, 3:7]
     if tick.by_ends:  # only the first bone of each character is kept, for the detection of jumps
@@ -73,8 +76,8 @@ def _values_of_tick(ring: Ring, place: int, tick: Tick, digest: DigestOf) -> Val
 def state_of(values: Values, objects: Any) -> Snapshot:
     """The state with these values; `objects`: rigs and limbs by their digests."""
     bare, rigs = objects[values["bare"]], tuple(objects[digest] for digest in values["rigs"])
-    columns, kept = {name: values[name].copy() for name in COLUMNS}, values["statics"]
-    statics = Statics(**{**kept, "limbs": objects[kept["limbs"]]})
+    columns, given = {name: values[name].copy() for name in COLUMNS}, values["statics"]
+    statics = Statics(**{**given, "limbs": objects[given["limbs"]]})
     ids = {"first_id": values["first_id"], "next_id": values["next_id"]}
     roster = Roster(rigs=rigs, groups=values["groups"], statics=statics, **ids, **columns)
     layout = roster.layout(bare)
@@ -85,11 +88,6 @@ def state_of(values: Values, objects: Any) -> Snapshot:
     kind, radius, radius2 = layout.shapes
     table = make_table(kind, p1, p2, radius, radius2, layout.box, boxes, layout.character, layout.mask)
     return snapshot_of(roster, bare, Limbs(table, layout.hit_group, tuple(layout.names.tolist())), *bones)
-
-
-def world_of(values: Values, objects: Any) -> HitWorld:
-    """A world in the state with these values."""
-    return world_in(HitWorld, state_of(values, objects))
 
 
 def fill_history(history: PoseHistory, ticks: list[Values], objects: Any) -> None:

@@ -27,7 +27,7 @@ class Writer:
         self.acknowledged = -1
         self.waiting: deque[Entry] = deque()
         self._ended = self._taken = 0
-        self._wake, self._page, self._place = SimpleQueue[bool](), PageWriter(), 0
+        self._wake, self._page, self._pages_written = SimpleQueue[bool](), PageWriter(), 0
         text = json.dumps(about)
         self._chain = first_link(text)
         self._file = _created(Path(path), synchronous)
@@ -39,7 +39,9 @@ class Writer:
         self._thread = Thread(target=self._run, name="cylcollide shot log", daemon=True)
 
     def start(self) -> None:
-        """Start the thread."""
+        """Write the waiting entries as the first page, then start the thread."""
+        self._write_waiting()
+        self._commit(None, None)
         self._thread.start()
 
     @property
@@ -66,7 +68,7 @@ class Writer:
             goes_on = True
             while goes_on:
                 goes_on = self._wake.get()
-                self.write_waiting()
+                self._write_waiting()
             if self._page:
                 self._commit(None, None)
             self._file.execute("PRAGMA wal_checkpoint(TRUNCATE)")
@@ -77,8 +79,7 @@ class Writer:
             with suppress(sqlite3.Error):
                 self._file.close()
 
-    def write_waiting(self) -> None:
-        """Write the waiting entries; in the thread, or before it starts."""
+    def _write_waiting(self) -> None:
         while self.waiting:
             name, values = self.waiting.popleft()
             if name == END:
@@ -88,22 +89,17 @@ class Writer:
             else:
                 self._page.add(name, values)
 
-    def write_page(self) -> None:
-        """End the page without a tick; before the thread starts."""
-        self.write_waiting()
-        self._commit(None, None)
-
     def _commit(self, tick: int | None, time: float | None) -> None:
         shots, state = self._page.shots, self._page.begins_with
         content, new = self._page.finished()
         digests = json.dumps([digest for digest, _, _ in new])
-        row = self._place, tick, time, shots, state, digests, content
+        row = self._pages_written, tick, time, shots, state, digests, content
         self._chain = next_link(self._chain, row)
         self._file.execute("BEGIN IMMEDIATE")
         self._file.executemany("INSERT OR IGNORE INTO objects VALUES (?, ?, ?)", new)
         self._file.execute(f"INSERT INTO pages ({COLUMNS}) VALUES (?, ?, ?, ?, ?, ?, ?, ?)", (*row, self._chain))
         self._file.execute("COMMIT")
-        self._place += 1
+        self._pages_written += 1
 
 
 def _created(path: Path, synchronous: str) -> sqlite3.Connection:

@@ -100,7 +100,7 @@ def test_positions_of_other_bones_must_stay(load):
     text = BVH.replace("CHANNELS 0", "CHANNELS 1 Xposition")
     rows = BVH_ROWS.replace("100\n", "100 10\n").replace("90 0\n", "90 0 %s\n")
     assert load(text.replace(BVH_ROWS, rows % "10")).offsets[2].tolist() == [10, 0, 0.5]
-    with pytest.raises(ValueError, match=r"clip.bvh, line 15: expected positions that stay.*'arm'"):
+    with pytest.raises(ValueError, match=r"clip.bvh, line 15: expected constant positions.*'arm'"):
         load(text.replace(BVH_ROWS, rows % "11"))
 
 
@@ -109,8 +109,8 @@ def test_positions_of_other_bones_must_stay(load):
     [
         ("HIERARCHY", "hello", 1, "expected HIERARCHY, got 'hello'"),
         ("ROOT hip", "JOINT hip", 2, "expected ROOT"),
-        ("ROOT hip", "ROOT", 2, "expected a name that no other bone has, got ''"),
-        ("JOINT arm", "JOINT hip", 15, "expected a name that no other bone has, got 'hip'"),
+        ("ROOT hip", "ROOT", 2, "expected a unique name, got ''"),
+        ("JOINT arm", "JOINT hip", 15, "expected a unique name, got 'hip'"),
         ("OFFSET 0 -4 0.5", "OFFSET 0 -4", 8, "expected 3 numbers, x, y and z of the offset, got '2'"),
         ("OFFSET 0 -4 0.5", "OFFSET 0 four 0", 8, "expected finite numbers.*got 'four'"),
         ("OFFSET 0 -4 0.5", "OFFSET 0 1e400 0", 8, "got '1e400'"),
@@ -125,8 +125,8 @@ def test_positions_of_other_bones_must_stay(load):
         ("Frames: 2", "Frames: 1000000000000", 26, "frame 3 of 1000000000000, got 'the end of the file'.*cut off"),
         ("Frames: 2", "Frames: 1", 25, "the end of the file after 1 frames"),
         ("Frame Time: 0.25", "Frame Time: 0", 23, "seconds > 0"),
-        ("11 21 31", "11 21", 25, "expected 9 numbers, one a channel, got '8'"),
-        ("11 21 31", "11 21 31 41", 25, "expected 9 numbers, one a channel, got '10'"),
+        ("11 21 31", "11 21", 25, "expected 9 numbers, one per channel, got '8'"),
+        ("11 21 31", "11 21 31 41", 25, "expected 9 numbers, one per channel, got '10'"),
         ("11 21 31", "11 NaN 31", 25, "got 'NaN'"),
         ("11 21 31", "11 2,1 31", 25, "got '2,1'"),
     ],

@@ -85,7 +85,7 @@ REFUSED = {
     "a group without a name": ({"groups": {"": 4}}, r"groups: expected a name and an integer"),
     "a number of two groups": (
         {"groups": {"leg": 4, "arm": 4}},
-        r"groups: expected one name a number, got 'leg' and 'arm' for 4",
+        r"groups: expected one name per number, got 'leg', 'arm' for 4",
     ),
 }
 

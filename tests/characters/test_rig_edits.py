@@ -94,9 +94,9 @@ def test_invalid_group_numbers(patterns: dict[str, str] | None, groups):
     [
         ({"tail*": 3}, r"patterns: expected patterns of limb names \(pelvis, .*\), got 'tail\*', which matches none"),
         ({"HEAD": 3}, "got 'HEAD', which matches none"),
-        ({"head": "skull"}, "patterns: expected a group of the rig .*'head'.*, got 'skull'; number it by groups="),
-        ({"head": 1.5}, "patterns: expected integers"),
-        ({"head": True}, "patterns: expected integers"),
+        ({"head": "skull"}, "patterns: expected a hit group of the rig, .*'head'.*, got 'skull'; give its number"),
+        ({"head": 1.5}, "patterns: expected a hit group by name"),
+        ({"head": True}, "patterns: expected a hit group by name"),
         ({3: 3}, "patterns: expected a mapping of patterns to groups"),
         ("head", "patterns: expected a mapping of patterns to groups, got 'head'"),
     ],

@@ -147,7 +147,7 @@ def test_a_full_queue_raises_before_any_effect(tmp_path: Path):
             match.tick(number)
             match.shoot()
 
-    with pytest.raises(RuntimeError, match="ShotLog: expected less than 3 ticks that wait"):
+    with pytest.raises(RuntimeError, match="ShotLog: expected fewer than 3 ticks in the queue"):
         play()
     there, limbs = match.history.ticks[-1], match.world.limbs
     with pytest.raises(RuntimeError, match="when_full='wait'"):

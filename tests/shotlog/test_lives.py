@@ -15,8 +15,7 @@ from support.logged_life import LoggedLife
 from support.logging_server import Match, logged
 
 import cylcollide as cc
-from cylcollide.shotlog import logged as logged_shots
-from cylcollide.shotlog import shot_log
+from cylcollide.shotlog import rejudged, shot_log
 from cylcollide.shotlog.rejudged import PageSpan, SpanResult
 
 
@@ -67,7 +66,7 @@ def test_shots_are_judged_again_in_any_order(tmp_path: Path, monkeypatch: pytest
         with ThreadPoolExecutor(4) as threads:
             assert list(threads.map(lambda i: log.explain(i).judged.limb.item(), some)) == [forward[i] for i in some]
         with monkeypatch.context() as patch:
-            patch.setattr(logged_shots, "judged_again", _interrupted)
+            patch.setattr(rejudged, "judged_again", _interrupted)
             with pytest.raises(KeyboardInterrupt):
                 log.judged(some[0])
         assert log.judged(some[0]).limb.item() == forward[some[0]]

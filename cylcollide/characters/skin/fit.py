@@ -3,7 +3,6 @@
 from collections.abc import Iterable, Mapping
 from dataclasses import replace
 from functools import partial
-from types import MappingProxyType
 from typing import Any
 
 import numpy as np
@@ -21,9 +20,6 @@ from cylcollide.characters.skin.search import fit_limb, quantile
 from cylcollide.characters.skin.skin import Skin
 from cylcollide.limbs.limbs import Limbs
 
-AXIAL = (Shape.CYLINDER, Shape.TAPERED, Shape.CAPSULE)
-"""The default shapes."""
-
 SIZE_TOLERANCE = 1.007
 """A shape is preferred to a smaller one given later if its size, a length, is at most this factor larger."""
 
@@ -39,16 +35,15 @@ Part = tuple[Float64Array, Float64Array]
 
 def fit(
     skin: Skin,
-    shapes: Iterable[Shape] = AXIAL,
-    coverage: float = 0.95,
-    least_share: float = 0.005,
-    least: Least = "volume",
-    hit_groups: Mapping[str, int] = MappingProxyType({}),
+    shapes: Iterable[Shape],
+    coverage: float,
+    least_share: float,
+    least: Least,
+    groups: Mapping[str, int],
+    bone_groups: Mapping[str, str],
 ) -> tuple[Limbs, Int32Array]:
-    """Limbs in the frames of their bones, and the bone of each; see `Rig.from_skin`.
-
-    `hit_groups`: numbers of hit groups by bone.
-    """
+    """Limbs in the frames of their bones, and the bone of each; see `Rig.from_skin`."""
+    hit_groups = _group_numbers(skin, groups, bone_groups)
     families = _families(shapes)
     validate.one_of(least, "least", "volume", "surface")
     share = _between(coverage, "coverage", 1.0)
@@ -96,7 +91,7 @@ def _between(value: float, name: str, high: float) -> float:
     return number
 
 
-def group_numbers(skin: Skin, groups: Mapping[str, int], bone_groups: Mapping[str, str]) -> dict[str, int]:
+def _group_numbers(skin: Skin, groups: Mapping[str, int], bone_groups: Mapping[str, str]) -> dict[str, int]:
     """The numbers of hit groups by bone name, checked."""
     if not isinstance(bone_groups, Mapping):
         raise ValueError(f"bone_groups: expected a mapping of bones to groups, got {type(bone_groups).__name__}")

@@ -83,7 +83,7 @@ def _chosen(file: GltfFile, meshes: Patterns | None, without: Patterns) -> list[
         raise ArgumentError(str(error)) from None
     chosen = [row for row, keep, leave in zip(nodes, kept, left_out, strict=True) if keep and not leave]
     if nodes and not chosen:
-        raise ArgumentError("without: expected to leave a mesh, got patterns that match all of them")
+        raise ArgumentError("without: expected patterns that spare a mesh, got patterns that match all of them")
     return chosen
 
 
@@ -105,7 +105,7 @@ def _bound(file: GltfFile, skins: Sequence[int]) -> tuple[dict[int, Float64Array
         if skin is None:
             break
         left.remove(skin)
-        joints, inverse = file.joints(skin, "skin of a node"), _inverse_binds(file, skin)
+        joints, inverse = file.joints(skin), _inverse_binds(file, skin)
         shared = next((row for row, joint in enumerate(joints) if joint in binds), None)
         spaces[skin] = np.eye(4) if shared is None else binds[joints[shared]] @ inverse[shared]
         for joint, matrix in zip(joints, inverse, strict=True):
@@ -126,10 +126,7 @@ def _inverse_binds(file: GltfFile, skin: int) -> Float64Array:
 
 def _ordered(file: GltfFile, joints: list[int]) -> tuple[list[int], list[int]]:
     """Nodes of the joints, parents before children, and for each the row of its nearest ancestor among them, or -1."""
-    above = file.above(set(joints))
-    depth = {-1: 0}
-    for node in file.order:
-        depth[node] = depth[above[node]] + 1
+    above, depth, _ = file.trees_of(set(joints))
     ordered = sorted(joints, key=lambda joint: depth[joint])
     rows = {joint: row for row, joint in enumerate(ordered)}
     return ordered, [rows.get(above[joint], -1) for joint in ordered]
@@ -144,9 +141,7 @@ def _weights(file: GltfFile, primitive: Any, rank: Int64Array, count: int, bones
         if joints is not None and shares is not None:
             for name, found in (("JOINTS", joints), ("WEIGHTS", shares)):
                 if len(found) != count:
-                    raise ValueError(
-                        f"{name}_{number}: expected {count} rows, one for each POSITION, got {len(found)}; export again"
-                    )
+                    raise ValueError(f"{name}_{number}: expected {count} rows, one for each POSITION, got {len(found)}")
             if joints.min(initial=0) < 0 or joints.max(initial=0) >= len(rank):
                 raise ValueError(
                     f"JOINTS_{number}: expected rows below {len(rank)}, the joints of the skin, got others"

@@ -6,7 +6,7 @@ from support import skins
 
 import cylcollide as cc
 from cylcollide import Shape, Side
-from cylcollide.characters.skin import Skin, fit
+from cylcollide.characters.skin import Skin
 from cylcollide.characters.skin import samples as skin_samples
 from cylcollide.characters.skin.gauges import FAMILIES
 
@@ -141,7 +141,7 @@ def test_limbs_end_at_the_joint():
 def test_a_turned_body_gives_the_same_limbs_in_bone_frames(body):
     rng = np.random.default_rng(8)
     given = lumpy(rng) if body == "lumpy" else two_arms(rng)
-    shapes = fit.AXIAL if body == "lumpy" else [Shape.TAPERED]
+    shapes = [Shape.CYLINDER, Shape.TAPERED, Shape.CAPSULE] if body == "lumpy" else [Shape.TAPERED]
     before = cc.Rig.from_skin(**given, shapes=shapes)
     matrix, turn = skins.rotation(rng)
     shift = np.array([3.0, -5.0, 2.0])

@@ -88,7 +88,7 @@ def written(tmp_path, parts):
     ("options", "message"),
     [
         ({"meshes": "Teeth"}, "meshes: expected patterns of names .node0, Body, node1.*'Teeth', which matches none"),
-        ({"without": "Teeth"}, "without: expected patterns"), ({"without": "*"}, "without: expected to leave a mesh"),
+        ({"without": "Teeth"}, "without: expected patterns"), ({"without": "*"}, "without: .* spare a mesh"),
         ({"meshes": 3}, "meshes: expected a pattern of names"), ({"names": "vrm"}, "names: expected 'file', since"),
         ({"names": "x"}, "names: expected 'file' or 'vrm'"), ({"space": "x"}, "space: expected 'auto', 'scene' or"),
     ],
