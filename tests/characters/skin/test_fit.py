@@ -96,7 +96,7 @@ def coarse():
 
 @pytest.mark.parametrize("given", [coarse(), lumpy(np.random.default_rng(1))], ids=["coarse", "lumpy"])
 @pytest.mark.parametrize("coverage", [0.95, 0.8])
-@pytest.mark.parametrize("shape", FAMILIES)
+@pytest.mark.parametrize("shape", FAMILIES, ids=lambda shape: shape.name.lower())
 def test_the_share_is_by_area(given, coverage, shape):
     rig = cc.Rig.from_skin(**given, coverage=coverage, shapes=[shape])
     points, owner = random_points(rig.skin, 200_000)
