@@ -159,10 +159,6 @@ def test_files_are_json_and_cases_can_be_read(tmp_path):
     summary = json.loads((tmp_path / "summary.json").read_text())
     assert summary == json.loads(json.dumps(alone.summary))
     assert (summary["schema"], summary["run"]) == (3, "families")
-    fields = {"schema", "run", "engine", "seed", "rays", "seconds", "versions", "unexplained", "findings"}
-    fields |= {"asked", "not_tried", "families", "causes", "setups", "grazes", "calls", "scoreboard", "calibrations"}
-    fields |= {"motions", "poses", "limbs", "distances", "engines"}
-    assert set(summary) == fields
     cases = read_cases(tmp_path / "cases.json")
     assert len(cases) > 15
     assert {case.family for case in cases} == set(PLAN.families)
