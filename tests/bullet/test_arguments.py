@@ -36,12 +36,6 @@ def test_bad_vectors_are_refused_by_name(bad):
         vectors(bad, "rays")
 
 
-def test_row_counts_are_equal():
-    with pytest.raises(ValueError, match="rays: expected 2 rows, got 1"):
-        vectors([[1.0, 2.0, 3.0]], "rays", 2)
-    assert vectors([[1.0, 2.0, 3.0]], "rays", 1).flags.writeable
-
-
 def test_numbers_one_by_one():
     assert integer(np.int8(-3), "k") == -3
     assert integer(True, "k") == 1

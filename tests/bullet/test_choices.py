@@ -9,7 +9,6 @@ import support.pybullet_scenes as scenes
 
 from cylcollide.bullet import Mirror, patched
 from cylcollide.bullet.core_hits import core_hits
-from cylcollide.bullet.plane import Sheet, sheet_hits
 
 SOLID = (0, 1, 2, 3)  # of `scenes.SIZES`: sphere, box, capsule, cylinder
 
@@ -158,43 +157,6 @@ def test_limbs_are_inflated_and_wrapped_shapes_are_not(c):
     assert Mirror(c, mesh="wrap", tolerance=0.01, inside="hit").rayTest(point, point + 1e-3)[0][2] == 0.0
 
 
-@pytest.mark.parametrize("inside", ["ignore", "hit", "exit"])
-def test_slabs_equal_rational_arithmetic(inside):
-    sheet = Sheet((0.1, -0.2, 0.3), (0.6, 0.0, 0.8), 0.01)
-    lower, upper = sheet.faces
-    np.testing.assert_allclose(np.subtract(upper, lower), 0.02 * np.array(sheet.normal), rtol=1e-14)
-    rng = np.random.default_rng(6)
-    starts, ends = (sheet.point + rng.normal(size=(600, 3)) * 10.0 ** rng.uniform(-3, 0, (600, 1)) for _ in range(2))
-    starts[:20], ends[20:40] = upper, lower  # on the faces
-    found = sheet_hits(sheet, starts, ends, inside)
-
-    def height(face, point):
-        terms = zip(sheet.normal, point, face, strict=True)
-        return sum(Fraction(n) * (Fraction(float(x)) - Fraction(f)) for n, x, f in terms)
-
-    seen = {"above": 0, "below": 0, "within": 0}
-    for start, end, fraction, normal in zip(starts, ends, found.fraction, found.normal, strict=True):
-        (low, high), (last_low, last_high) = ([height(face, x) for face in (lower, upper)] for x in (start, end))
-        side = "above" if high > 0 else "below" if low < 0 else "within"
-        seen[side] += 1
-        expected, up = np.inf, 0
-        if side == "above" and last_high <= 0:
-            expected, up = high / (high - last_high), 1
-        elif side == "below" and last_low >= 0:
-            expected, up = low / (low - last_low), -1
-        elif side == "within" and inside == "hit":
-            expected = 0
-        elif side == "within" and inside == "exit" and last_high >= 0:
-            expected, up = high / (high - last_high), 1
-        elif side == "within" and inside == "exit" and last_low <= 0:
-            expected, up = low / (low - last_low), -1
-        assert float(expected) == pytest.approx(fraction, rel=1e-12)
-        if expected < np.inf:
-            np.testing.assert_allclose(normal, up * np.array(sheet.normal), atol=1e-14)
-    assert min(seen.values()) > 50
-    assert found.undecided.sum() <= seen["within"] + 40, "float64 decides all that start beyond a face, but for ties"
-
-
 def test_a_slab_among_limbs(c):
     """A ball just below the ground is behind the slab from above; one through it is in front."""
     scenes.body(c, 0, [0, 0, -0.301])
@@ -212,20 +174,6 @@ def test_a_slab_among_limbs(c):
         chords = mirror.chords_segments(starts[:1], ends[:1])
         assert chords.body.tolist() == [2, 0], "a slab is one chord"
     assert "tolerance" in repr(mirror)
-
-
-@pytest.mark.parametrize("names", [["plane_implicit.urdf"] * 2, ["plane.urdf", "plane_implicit.urdf"]])
-def test_slabs_that_coincide_are_in_exact_order(c, names):
-    for name in names:
-        p.loadURDF(name, physicsClientId=c)
-    mirror, rng = Mirror(c, tolerance=1e-3), np.random.default_rng(8)
-    starts, ends = rng.normal(size=(400, 3)), rng.normal(size=(400, 3))
-    starts[:, 2] += np.sign(starts[:, 2])  # beyond the slabs
-    answers = mirror.rayTestBatch(starts, ends)
-    assert answers == mirror.rayTestBatch(starts, ends, reportHitNumber=0)
-    assert sum(answer[0] >= 0 for answer in answers) > 100
-    if names[0] == names[1]:
-        assert mirror.cast_segments(starts, ends).rechecked == 0
 
 
 def test_options_are_checked(c):

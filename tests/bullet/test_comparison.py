@@ -7,28 +7,13 @@ import sys
 from contextlib import contextmanager
 from functools import partial
 
-import pybullet as p
 import pytest
-import support.pybullet_scenes as scenes
 from support.package import ABOVE_PACKAGE, run_python
+from support.two_clients import GRAZE, THROUGH, ball
 
 from cylcollide.bullet import patched
-from cylcollide.bullet.__main__ import ProgramComparison, main
+from cylcollide.bullet.__main__ import ProgramComparison
 from cylcollide.bullet.patching import observers
-
-GRAZE = [-3.0, 0.0, 0.5004], [3.0, 0.0, 0.4999]
-"""Misses a ball of radius 0.5 at 0 by 0.15 mm; PyBullet hits it."""
-THROUGH = [-3.0, 0.0, 0.0], [3.0, 0.0, 0.0]
-
-
-@pytest.fixture
-def c():
-    with scenes.client() as number:
-        p.createMultiBody(
-            0, p.createCollisionShape(p.GEOM_SPHERE, radius=0.5, physicsClientId=number), physicsClientId=number
-        )
-        p.performCollisionDetection(physicsClientId=number)
-        yield number
 
 
 @contextmanager
@@ -45,23 +30,18 @@ def compared():
 
 run = partial(run_python, "-m", "cylcollide.bullet", timeout=100)
 
-PROGRAM = """
-import sys
+BALL = """
+import atexit, sys, threading
 import pybullet as p
 p.connect(p.DIRECT)
 p.createMultiBody(0, p.createCollisionShape(p.GEOM_SPHERE, radius=0.5))
 p.stepSimulation()
+"""
+PROGRAM = f"""{BALL}
 print(sys.argv[1:], __name__, p.rayTest([-3.0, 0.0, 0.5004], [3.0, 0.0, 0.4999])[0][0])
 sys.exit(3)
 """
-
-
-LATE = """
-import atexit, threading
-import pybullet as p
-p.connect(p.DIRECT)
-p.createMultiBody(0, p.createCollisionShape(p.GEOM_SPHERE, radius=0.5))
-p.stepSimulation()
+LATE = f"""{BALL}
 ask = lambda: print(p.rayTest([-3.0, 0.0, 0.5004], [3.0, 0.0, 0.4999])[0][0], flush=True)
 def late():
     main.join()
@@ -137,53 +117,45 @@ def test_standard_error_may_be_closed(tmp_path):
     assert (done.returncode, done.stdout.splitlines()[-1]) == (3, b"[] __main__ -1")
 
 
-def test_rays_in_the_frame_of_a_body_are_explained_in_the_world(c):
-    shape = p.createCollisionShape(p.GEOM_SPHERE, radius=0.5, physicsClientId=c)
-    parent = p.createMultiBody(0, shape, basePosition=[10, 0, 0], physicsClientId=c)
-    p.performCollisionDetection(physicsClientId=c)
+def test_rays_in_the_frame_of_a_body_are_explained_in_the_world(clients):
+    parent = ball(clients[0], 10.0)
+    clients[0].performCollisionDetection()
     with compared() as comparison:
         starts, ends = ([[x - 10.0, y, z]] for x, y, z in GRAZE)
-        assert p.rayTestBatch(starts, ends, parentObjectUniqueId=parent, physicsClientId=c)[0][0] == -1
+        assert clients[0].rayTestBatch(starts, ends, parentObjectUniqueId=parent)[0][0] == -1
     first, ray = str(comparison).splitlines()
     assert first.endswith("differs for 1 (within 1 mm: 1)")
     assert f"rayTest({GRAZE[0]}, {GRAZE[1]})" in ray
 
 
-def test_the_first_rays_are_named_and_hits_elsewhere_on_the_link_are_counted(c):
+def test_the_first_rays_are_named_and_hits_elsewhere_on_the_link_are_counted(clients):
     """PyBullet's hit of a grazed ball is millimetres early; 6 rays that only PyBullet hits are counted, 5 named."""
     with compared() as comparison:
         flat = [-3.0, 0.0, 0.49999], [3.0, 0.0, 0.49999]
-        p.rayTestBatch([GRAZE[0]] * 6 + [flat[0]], [GRAZE[1]] * 6 + [flat[1]], physicsClientId=c)
-        p.rayTest(*THROUGH, physicsClientId=c)
+        clients[0].rayTestBatch([GRAZE[0]] * 6 + [flat[0]], [GRAZE[1]] * 6 + [flat[1]])
+        clients[0].rayTest(*THROUGH)
     first, *rays = str(comparison).splitlines()
     assert len(rays) == 5
     assert "8 rays in 2 calls; PyBullet's answer differs for 6 (within 1 mm: 6); of 2 hits of the same link 1" in first
     assert float(first.split()[-2]) > 5.0
 
 
-def test_rays_that_pybullet_does_not_answer_are_counted(c):
+def test_rays_that_pybullet_does_not_answer_are_counted(clients):
     """It answers 16,383 in a call: of 16,384 it loses 1 in a list and all in an array; it refuses more."""
     for count, lost in ((16_384, 1), (16_385, 16_385)):
         with compared() as comparison:
-            answers = p.rayTestBatch([THROUGH[0]] * count, [THROUGH[1]] * count, physicsClientId=c)
+            answers = clients[0].rayTestBatch([THROUGH[0]] * count, [THROUGH[1]] * count)
         assert len(answers) == count
         assert str(comparison).endswith(f"in 1 calls; PyBullet's answer differs for {lost:,} (limit: {lost:,})")
 
 
-def test_a_solid_without_a_body_number_is_no_miss(c, tmp_path):
+def test_a_solid_without_a_body_number_is_no_miss(clients, tmp_path):
     path = str(tmp_path / "ball.bullet")
-    p.saveBullet(path, physicsClientId=c)
-    p.resetSimulation(physicsClientId=c)
-    p.loadBullet(path, physicsClientId=c)
+    clients[0].saveBullet(path)
+    clients[0].resetSimulation()
+    clients[0].loadBullet(path)
     with compared() as comparison, pytest.warns(RuntimeWarning, match="without a body number"):
-        assert p.rayTest(*THROUGH, physicsClientId=c)[0][0] == -1
+        assert clients[0].rayTest(*THROUGH)[0][0] == -1
     first, ray = str(comparison).splitlines()
     assert first.endswith("differs for 1 (no number: 1)")
     assert "PyBullet hits a solid without a number at 0.41" in ray
-
-
-def test_help_has_an_example(capsys, monkeypatch):
-    monkeypatch.setattr(sys, "argv", ["cylcollide.bullet", "--help"])
-    with pytest.raises(SystemExit, match=r"^0$"):
-        main()
-    assert "Example: python -m cylcollide.bullet --compare" in capsys.readouterr().out

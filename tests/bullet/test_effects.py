@@ -37,9 +37,7 @@ def make(c, folder):
     """Fill a client with a moving ball, a humanoid, a chain and a constraint; return all names that calls use."""
     shape = scenes.shape(c, 0)
     ball = p.createMultiBody(1.0, shape, basePosition=[0, 0, 1], physicsClientId=c)
-    humanoid = p.loadURDF(
-        "humanoid/humanoid.urdf", [3, 0, 1], globalScaling=0.3, flags=p.URDF_USE_IMPLICIT_CYLINDER, physicsClientId=c
-    )
+    humanoid = scenes.person(c, [3, 0, 1], scale=0.3)
     p.setGravity(0, 0, -9.8, physicsClientId=c)
     p.resetBaseVelocity(ball, [0, 1, 0], physicsClientId=c)
     arm = scenes.linked(

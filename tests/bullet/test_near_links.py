@@ -15,8 +15,6 @@ from cylcollide.bullet.near_loops import NO_RAY
 from cylcollide.bullet.poses import link_frames
 from cylcollide.shapes import rotation_matrices
 
-PEOPLE = {"globalScaling": 0.25, "flags": p.URDF_USE_IMPLICIT_CYLINDER}
-
 
 def bent(c, body, rng):
     """Put a body in a random pose; return the frames of its base and links, (1 + links, 7)."""
@@ -63,7 +61,7 @@ def test_links_behind_sliding_joints_are_read(c):
 def test_few_links_of_people_are_read_late(c, asked):
     rng = np.random.default_rng(7)
     p.loadURDF("plane_implicit.urdf", physicsClientId=c)
-    people = [p.loadURDF("humanoid/humanoid.urdf", [x, 0, 1], **PEOPLE, physicsClientId=c) for x in (0, 1.5, 3)]
+    people = [scenes.person(c, [x, 0, 1]) for x in (0, 1.5, 3)]
     mirror, hits = Mirror(c, follow=False), set()
     watched = mirror.watch()
     for k in range(24):
@@ -109,7 +107,7 @@ def test_links_are_where_a_step_has_left_them(c, asked, count, way):
 
 
 def test_the_top_of_a_head_is_hit(c, asked):
-    person = p.loadURDF("humanoid/humanoid.urdf", [0, 0, 1], **PEOPLE, physicsClientId=c)
+    person = scenes.person(c, [0, 0, 1])
     mirror = Mirror(c)
     x, y, z = p.getLinkState(person, 2, computeForwardKinematics=True, physicsClientId=c)[0]
     assert mirror.rayTest([x - 1, y + 0.09, z], [x + 1, y + 0.09, z])[0][:2] == (person, 2)
@@ -143,7 +141,7 @@ OWN_RESET = p.resetBasePositionAndOrientation
 def test_bodies_stretched_by_quaternions_of_other_lengths(c, asked, way, length):
     """Rays at a single link hit it, at once and after the state is restored, in stretched and in shrunk bodies."""
     rng, hits = np.random.default_rng(8), 0
-    people = [p.loadURDF("humanoid/humanoid.urdf", [3 * x, 0, 1], **PEOPLE, physicsClientId=c) for x in range(2)]
+    people = [scenes.person(c, [3 * x, 0, 1]) for x in range(2)]
     mirror = Mirror(c, follow=way == "follow")
     watched = mirror.watch() if way == "watch" else p
     given = {} if way == "watch" else {"physicsClientId": c}
@@ -170,7 +168,7 @@ def test_bodies_stretched_by_quaternions_of_other_lengths(c, asked, way, length)
 
 
 def test_joints_whose_distance_differs_from_that_in_the_link(c, asked):
-    person = p.loadURDF("humanoid/humanoid.urdf", [0, 0, 1], **PEOPLE, physicsClientId=c)
+    person = scenes.person(c, [0, 0, 1])
     mirror = Mirror(c)
     OWN_RESET(person, [0, 0, 1], [0, 0, 0, 2], c)
     for link in (9, 3):

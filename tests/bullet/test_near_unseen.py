@@ -2,33 +2,13 @@
 
 import numpy as np
 import pybullet as p
+import pybullet_data
 import pytest
 import support.pybullet_chains as chains
 import support.pybullet_scenes as scenes
+from support.bullet_life import Life
 
 from cylcollide.bullet import Mirror
-
-
-def unseen(c, bodies, rng):
-    """Change a body in a way that no mirror records: its size, mass, margin, group or pose, or another body."""
-    k = int(rng.integers(len(bodies)))
-    body, kind = bodies[k], rng.integers(6)
-    if kind == 0:
-        p.unsupportedChangeScaling(body, rng.choice([0.3, 0.7, 1.5, 6.0], 3).tolist(), physicsClientId=c)
-    elif kind == 1:
-        p.changeDynamics(body, -1, mass=float(rng.integers(2)), physicsClientId=c)
-    elif kind == 2:
-        p.changeDynamics(body, -1, collisionMargin=float(rng.choice([0.001, 0.03])), physicsClientId=c)
-    elif kind == 3 and rng.random() < 0.5:
-        p.setCollisionFilterGroupMask(body, -1, int(rng.choice([0, 1, 2, 4])), int(rng.choice([0, -1])), c)
-    elif kind == 4:
-        p.removeBody(body, physicsClientId=c)
-        place = rng.uniform(-4, 4, 3).tolist()
-        frame = rng if rng.random() < 0.5 else None
-        bodies[k] = scenes.body(c, int(rng.integers(4)), place, frame, mass=float(rng.integers(2)))
-        p.performCollisionDetection(physicsClientId=c)
-    else:
-        chains.change(c, bodies, rng)
 
 
 def near_and_fresh(c, asked, ray, **keywords):
@@ -140,25 +120,23 @@ def test_a_base_that_is_fixed_and_freed_unseen(c, asked):
 
 @pytest.mark.long
 @pytest.mark.parametrize("seed", range(12))
-def test_random_unrecorded_changes(c, seed, asked):
+def test_random_unrecorded_changes(clients, seed, asked):
     """Also if rays come near a body only some steps later, and if changes are undone meanwhile."""
-    rng, shapes = np.random.default_rng(seed), [scenes.shape(c, kind) for kind in range(4)]
-    bodies = [p.createMultiBody(float(k % 2), shapes[k % 4], basePosition=rng.uniform(-4, 4, 3).tolist(),
-                                physicsClientId=c) for k in range(8)]  # fmt: skip
-    bodies += [scenes.linked(c, 1.0, shapes[0], shapes[:2], basePosition=[0, 0, 3]), chains.chain(c, rng)]
-    bodies.append(p.loadURDF("r2d2.urdf", [2, 2, 0], flags=p.URDF_USE_IMPLICIT_CYLINDER, physicsClientId=c))
-    mirror, hits, changed = Mirror(c, mesh="wrap"), 0, 0
+    rng, c = np.random.default_rng(seed), clients[0]._client
+    clients[0].setAdditionalSearchPath(pybullet_data.getDataPath())
+    life, mirror, hits, changed = Life(c, rng, clients[0]), Mirror(c, mesh="wrap"), 0, 0
     for k in range(100):
-        unseen(c, bodies, rng)
-        starts, ends = chains.rays(rng, int(rng.choice([1, 3, 31])))
-        if k % 2:
-            target = np.array(p.getBasePositionAndOrientation(int(rng.choice(bodies)), c)[0]) + 0.3 * rng.normal(size=3)
-            starts, ends = starts - (starts + ends) / 2 + target, ends - (starts + ends) / 2 + target
+        life.step()
+        if life.last == "to_and_fro":  # the one change of filters that is no call about filters and undoes itself
+            mirror.sync(filters=True)
+        starts, ends = (
+            life.rays(int(rng.choice([1, 3, 31]))) if k % 2 else chains.rays(rng, int(rng.choice([1, 3, 31])))
+        )
         mask = int(rng.choice([-1, -1, 1, 2, 4]))
         before, answers = len(asked), mirror.rayTestBatch(starts, ends, collisionFilterMask=mask)
         changed += len(asked) > before and asked[-1].answers is None
         fresh = Mirror(c, mesh="wrap", follow=False)
-        assert answers == fresh.rayTestBatch(starts, ends, collisionFilterMask=mask), k
+        assert answers == fresh.rayTestBatch(starts, ends, collisionFilterMask=mask), f"{k}, {life.last}"
         hits += sum(answer[0] >= 0 for answer in answers)
     assert hits > 20
     assert changed > 5

@@ -56,15 +56,6 @@ def test_r2d2_raise_skip_and_wrap(c, flags, meshes, limbs, centre):
     assert len({answer[:2] for answer in ours} - places) > 2
 
 
-def test_a_refusal_leaves_the_mirror_as_it_was(c):
-    ball = scenes.body(c, 0, [0, 0, 0])
-    mirror = Mirror(c, follow=False, mesh="raise")
-    p.loadURDF("r2d2.urdf", [0, 0, 3], physicsClientId=c)
-    with pytest.raises(ValueError, match="a mesh"):
-        mirror.sync()
-    assert mirror.rayTest([0, 0, 5], [0, 0, -5])[0][:2] == (ball, -1)
-
-
 def test_by_default_meshes_are_wrapped_with_one_warning_a_client(c):
     ball = scenes.body(c, 0, [0, 0, 3])
     with warnings.catch_warnings():

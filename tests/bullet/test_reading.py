@@ -12,11 +12,6 @@ from cylcollide.bullet import Mirror
 from cylcollide.bullet.client import TOKEN
 
 
-def humanoid(c):
-    """A body of spheres and capsules, from a file."""
-    return p.loadURDF("humanoid/humanoid.urdf", flags=p.URDF_USE_IMPLICIT_CYLINDER, physicsClientId=c)
-
-
 def assert_equals_new_mirror(mirror, c):
     """All numbers of the limbs are those of a new mirror, bit by bit."""
     mirror.sync()
@@ -25,7 +20,7 @@ def assert_equals_new_mirror(mirror, c):
 
 
 def test_links_of_files_are_read_once_if_nothing_can_change_them(c, monkeypatch):
-    people = [humanoid(c) for _ in range(3)]
+    people = [scenes.person(c) for _ in range(3)]
     made = scenes.linked(c, 1.0, -1, [scenes.shape(c, 0)] * 2)
     robot = p.loadURDF("cube_small.urdf", physicsClientId=c)
     mirror, read = Mirror(c, follow=False), []
@@ -58,13 +53,12 @@ def test_a_batch_whose_last_body_is_removed_before_it_is_read(c):
 
 def test_a_body_that_reuses_number_and_user_data_of_another(c):
     """PyBullet reuses the numbers of a body and of its user data; the number of bodies does not change."""
-    urdf, flags = "humanoid/humanoid.urdf", p.URDF_USE_IMPLICIT_CYLINDER
-    humanoid(c)
-    person = p.loadURDF(urdf, globalScaling=0.25, flags=flags, physicsClientId=c)
+    scenes.person(c)
+    person = scenes.person(c)
     mirror = Mirror(c, follow=False)
     token = p.getUserDataId(person, TOKEN, physicsClientId=c)
     p.removeBody(person, physicsClientId=c)
-    assert p.loadURDF(urdf, globalScaling=0.3, flags=flags, physicsClientId=c) == person
+    assert scenes.person(c, scale=0.3) == person
     assert p.addUserData(person, "note", "of the program", physicsClientId=c) == token
     assert_equals_new_mirror(mirror, c)
 
@@ -95,7 +89,7 @@ def test_margins_and_scales_act_on_the_base_alone(c, code, sizes):
 def test_shapes_scaled_by_a_body_between_two_syncs(c, kind):
     shape = scenes.shape(c, kind)
     scenes.linked(c, 1.0, scenes.shape(c, 0), [shape, scenes.shape(c, kind), shape])
-    humanoid(c)
+    scenes.person(c)
     mirror = Mirror(c, follow=False)
     before = mirror.limbs
     passing = p.createMultiBody(1.0, shape, physicsClientId=c)
@@ -108,7 +102,7 @@ def test_shapes_scaled_by_a_body_between_two_syncs(c, kind):
 
 def test_a_scaled_base_of_a_file(c):
     ball, box = (p.loadURDF(f"{name}_small.urdf", physicsClientId=c) for name in ("sphere", "cube"))
-    person, mirror = humanoid(c), Mirror(c, follow=False)
+    person, mirror = scenes.person(c), Mirror(c, follow=False)
     for body in (ball, box, person):
         p.unsupportedChangeScaling(body, [2, 2, 2], physicsClientId=c)
         assert_equals_new_mirror(mirror, c)

@@ -9,15 +9,8 @@ from support.oracle.thick import contacts, distance
 from cylcollide.bullet import Mirror
 
 FIELDS = (
-    "fraction",
-    "position",
-    "normal",
-    "exit_fraction",
-    "exit_position",
-    "exit_normal",
-    "thickness",
-    "limb",
-    "body",
+    *("fraction", "position", "normal"),
+    *("exit_fraction", "exit_position", "exit_normal", "thickness", "limb", "body"),
 )
 Long = np.longdouble
 

@@ -3,6 +3,7 @@
 import numpy as np
 import pybullet as p
 import pytest
+import support.pybullet_scenes as scenes
 
 from cylcollide.bullet import Mirror
 from cylcollide.bullet.merge_hits import RayTest, numbered
@@ -38,12 +39,21 @@ def stacked(c):
     sheet(c, [0.6, 0, 0.8], [0.1, -0.2, 0.3])
 
 
+def heap(c):
+    """Bodies of all shapes, in which most rays start in several of them."""
+    rng = np.random.default_rng(4)
+    scenes.geometry(c, rng)
+    for kind in range(12):
+        scenes.body(c, kind % 4, rng.uniform(-0.2, 0.2, 3), rng)
+
+
 SCENES = {
     "ground twice": lambda c: load(c, ["plane.urdf", "plane.urdf"]),
     "sheet twice": lambda c: load(c, ["plane_implicit.urdf"] * 2),
     "box, then sheet": lambda c: load(c, ["plane.urdf", "plane_implicit.urdf"]),
     "sheet, then box": lambda c: load(c, ["plane_implicit.urdf", "plane.urdf"]),
     "stacked": stacked,
+    "heap": heap,
 }
 
 
@@ -61,20 +71,21 @@ def rays(seed, n=300):
 
 @pytest.mark.parametrize("name", SCENES)
 @pytest.mark.parametrize("inside", ["ignore", "hit", "exit"])
-def test_answers_equal_exact_arithmetic(c, name, inside):
+@pytest.mark.parametrize("tolerance", [0.0, 1e-3])
+def test_answers_equal_exact_arithmetic(c, name, inside, tolerance):
     SCENES[name](c)
-    mirror, (starts, ends) = Mirror(c, inside=inside), rays(1)
+    mirror, (starts, ends) = Mirror(c, inside=inside, tolerance=tolerance), rays(1)
     hits = mirror.cast_segments(starts, ends)
     expected, shape = numbered(mirror._scene.state, RayTest(starts, ends, inside, -1 & 0xFFFFFFFF, 1), 0)
     assert np.array_equal(hits._shape, shape)
     assert np.array_equal(hits.fraction, expected.fraction)
     assert np.array_equal(hits.position, expected.position, equal_nan=True)
     assert np.array_equal(hits.normal, expected.normal, equal_nan=True)
-    assert hits.hit.mean() > 0.5
-    assert len(np.unique(shape)) > (5 if name == "stacked" else 1)
+    assert hits.hit.mean() > 0.3
+    assert len(np.unique(shape)) > (5 if name in ("stacked", "heap") else 1)
 
 
-@pytest.mark.parametrize("name", SCENES)
+@pytest.mark.parametrize("name", [name for name in SCENES if name != "heap"])
 def test_ordinary_rays_need_no_exact_arithmetic(c, name):
     SCENES[name](c)
     rng = np.random.default_rng(2)

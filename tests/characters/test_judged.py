@@ -36,10 +36,7 @@ def test_columns_belong_to_the_chord_that_counts(kind: str):
     state, starts, ends, judged = judged_by(kind, sized(300))
     chords = state.chords_segments(starts, ends)
     assert judged.impacts.chords == chords
-    impacts, named = (
-        judged.impacts,
-        {"position": "entry_position", "normal": "entry_normal", "distance": "entry_distance"},
-    )
+    impacts, named = judged.impacts, {name: f"entry_{name}" for name in ("position", "normal", "distance")}
     for i in range(len(starts)):
         rows = range(*impacts.offsets[i : i + 2].tolist())
         reasons = [Reason(impacts.reason[k]) for k in rows]
@@ -54,14 +51,8 @@ def test_columns_belong_to_the_chord_that_counts(kind: str):
                     np.isnan(want).all() and np.isnan(getattr(judged, name)[i]).all()
                 ), name
         else:
-            nothing = (
-                judged.limb[i],
-                judged.character[i],
-                judged.limb_name[i],
-                judged.hit_group[i],
-                judged.rig_limb[i],
-            )
-            assert nothing == (-1, -1, None, -1, -1)
+            columns = ("limb", "character", "limb_name", "hit_group", "rig_limb")
+            assert [getattr(judged, name)[i] for name in columns] == [-1, -1, None, -1, -1]
             assert np.isnan(judged.position[i]).all()
             assert judged.distance[i] == np.inf
     assert 0 < judged.hit.sum() < len(starts)

@@ -125,6 +125,7 @@ FOREIGN: dict[str, Any] = {
     "another version": json.dumps({**GOOD, "version": 2}),
     "NaN": json.dumps({**GOOD, "damage": [["head", NAN]]}),
     "deep": "[" * 100_000,
+    "bytes": "\udcff\udcfe\0",
     "a field more": json.dumps({**GOOD, "rounds": 3}),
     "a field twice": json.dumps(GOOD)[:-1] + ', "loss": []}',
     "an object of weights": json.dumps({**GOOD, "damage": {"head": 4}}),
@@ -142,17 +143,9 @@ def test_foreign_json(which: str, tmp_path: Path):
     with pytest.raises(ValueError, match="policy"):
         P.from_json(FOREIGN[which])
     path = tmp_path / "theirs.json"
-    path.write_text(FOREIGN[which])
+    path.write_bytes(FOREIGN[which].encode("utf-8", "surrogateescape"))
     with pytest.raises(ValueError, match=r"theirs\.json"):
         P.load(path)
-
-
-def test_invalid_files(tmp_path: Path):
-    (tmp_path / "bytes.json").write_bytes(b"\xff\xfe\x00")
-    with pytest.raises(ValueError, match=r"bytes\.json"):
-        P.load(tmp_path / "bytes.json")
-    with pytest.raises(ValueError, match="expected JSON, got int"):
-        P.from_json(3)
 
 
 # Names of hit groups --------------------------------------------------------------------------------------------------

@@ -180,18 +180,6 @@ ALONG = [[0, 0, 0]], [[16, 0, 0]]
 HEAD, ARM, TORSO = 1, 2, 3
 
 
-def test_an_arm_does_not_shield_the_head_but_a_friend_does():
-    policy = cc.Policy.most_important(["head", "torso"], {"head": 4}, groups={"head": HEAD, "torso": TORSO})
-    world = on_a_line((2, 3, 7, ARM), (4, 5, 7, HEAD), (5, 6, 7, TORSO))
-    judged = world.judge_segments(*ALONG, policy, energy=10.0)
-    assert (judged.hit_group[0], judged.damage[0], judged.distance[0]) == (HEAD, 40.0, 4.0)
-    assert [Reason(x) for x in judged.impacts.reason] == [Reason.LESS_IMPORTANT, Reason.COUNTED, Reason.LESS_IMPORTANT]
-    assert judged.impacts.energy_in.tolist() == [10.0, 10.0, 0.0]
-    behind = on_a_line((1, 2, 8, ARM), (2, 3, 7, ARM), (4, 5, 7, HEAD))
-    judged = behind.judge_segments(*ALONG, policy, energy=10.0)
-    assert (judged.character[0], judged.hit_group[0], judged.damage[0]) == (8, ARM, 10.0)
-
-
 def test_the_reference_detects_wrong_verdicts():
     """Each compared column, with a wrong value."""
     world = on_a_line((2, 4, 1, ARM), (5, 6, 2, ARM))
@@ -234,18 +222,3 @@ def test_a_wall_between_arm_and_head():
     assert totals.hits.tolist() == [1, 2, 0]
     assert (totals.victims.shot.tolist(), totals.victims.character.tolist()) == ([1, 2, 2], [7, -1, 7])
     assert (totals.victims.rays.tolist(), totals.victims.damage.tolist()) == ([1, 1, 1], [10.0, 10.0, 40.0])
-
-
-def test_a_shot_through_a_wall_has_a_victim():
-    """Its limb is the wall, the first entered row; the character counts as hit, even without damage."""
-    world = on_a_line((8, 9, 7, ARM))
-    world.add_static(cc.Limbs.boxes([5, 0, 0], [0, 0, 0, 1], [0.5, 1, 1]), hit_group=5)
-    for loss, energy_left, victim in ((1.0, 2.0, 7), (5.0, 0.0, -1), (0.0, 4.0, 7)):
-        policy = cc.Policy.penetration({5: loss, ARM: 1.0 if loss else 0.0}, {5: 3.0} if loss == 5.0 else {})
-        judged = world.judge_segments(*ALONG, policy, energy=4.0)
-        assert (judged.static[0], judged.victim[0], judged.energy_left[0]) == (0, victim, energy_left)
-        assert judged.damage[0] == {1.0: 1.0, 5.0: 12.0, 0.0: 0.0}[loss]
-        totals = judged.by_shot()
-        assert totals.hits[0] == (victim == 7)
-        assert totals.victims.character.tolist() == [7] * (victim == 7)
-        assert totals.damage[0] == judged.damage[0]

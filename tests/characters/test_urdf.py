@@ -5,7 +5,6 @@ import re
 from pathlib import Path
 from time import process_time
 
-import numpy as np
 import pytest
 from support.cases.text_files import URDF
 
@@ -42,16 +41,6 @@ def test_links_are_bones_and_collisions_limbs(tmp_path):
     assert limbs.radius.tolist() == [0.1, 0.0, 0.2, 0.05, 0.15]
 
 
-def test_a_posed_robot_follows_its_joints(tmp_path):
-    rig = rig_of(tmp_path)
-    placed = rig.place(*rig.forward([1, 2, 3], STILL, rig.rest_orientations))
-    assert placed.p2[3] == pytest.approx([1.1, 2.6, 3.5])  # the arm, a quarter turn about z
-    assert placed.p1[4] == pytest.approx([1, 2, 4.1])
-
-
-HUMANOID = "humanoid/humanoid.urdf"
-
-
 def test_pybullets_robots():
     """All but a thousand random heaps: read, or refused by a message that begins with the file."""
     files = [path for path in sorted(data_folder().rglob("*.urdf")) if "random_urdfs" not in path.parts]
@@ -68,14 +57,6 @@ def test_pybullets_robots():
         limbs += len(rig.limbs)
     assert limbs > 400
     assert refused < 6
-
-
-def test_the_humanoid_is_read_whole():
-    rig = cc.Rig.from_urdf(data_folder() / HUMANOID)
-    assert len(rig.limbs) == 15
-    assert rig.bone_names[:3] == ("base", "root", "chest")
-    assert set(rig.limb_names) == set(rig.bone_names) - {"base"}
-    assert (rig.limbs.kind == cc.Shape.CAPSULE).sum() == 8
 
 
 def swap(old: str, new: str) -> str:
@@ -144,17 +125,6 @@ def test_other_shapes_are_skipped_on_request(tmp_path):
     assert rig_of(tmp_path, text, mesh="skip").limb_names == ("pole", "foot", "pole_3", "arm")
     with pytest.raises(ValueError, match="mesh: expected 'raise' or 'skip', got 'wrap'"):
         rig_of(tmp_path, mesh="wrap")
-
-
-def test_boxes_keep_their_turn(tmp_path):
-    """Angles about fixed axes, x first, as in URDF."""
-    roll, pitch, yaw = 0.3, -0.7, 1.9
-    rig = rig_of(tmp_path, swap('xyz="0 0 -1"', f'xyz="0 0 -1" rpy="{roll} {pitch} {yaw}"'))
-    cx, sx, cy, sy, cz, sz = (f(a) for a in (roll, pitch, yaw) for f in (math.cos, math.sin))
-    about_x = np.array([[1, 0, 0], [0, cx, -sx], [0, sx, cx]])
-    about_y = np.array([[cy, 0, sy], [0, 1, 0], [-sy, 0, cy]])
-    about_z = np.array([[cz, -sz, 0], [sz, cz, 0], [0, 0, 1]])
-    assert rig.limbs.box_axes[1] == pytest.approx((about_z @ about_y @ about_x).T, abs=1e-15)
 
 
 @pytest.mark.parametrize("encoding", ["utf-16", "utf-16-le", "utf-16-be", "utf-8-sig"])

@@ -62,13 +62,6 @@ def test_rays_and_the_past_accept_them():
     check_same(along[:1], alone)
 
 
-def test_equal_policies_are_one():
-    state, starts, ends, energy, _ = scene()
-    same = [cc.Policy.penetration({1: 3.0}) for _ in range(N)]
-    judged = state.judge_segments(starts, ends, same, energy=energy, shot=np.arange(N) // 8)
-    check_same(judged, state.judge_segments(starts, ends, same[0], energy=energy))
-
-
 def test_no_rows():
     state = scene()[0]
     judged = state.judge_segments(np.empty((0, 3)), np.empty((0, 3)), [])

@@ -111,24 +111,13 @@ def test_exact_first_limb_equals_the_oracle(shot):
     assert 20 < np.sum(found < 0) < 200
 
 
-def gaps(limbs, start, end):
-    """Least signed distance of each segment from its own limb."""
-    return Rounded.cylinders(limbs.p1, limbs.p2, limbs.radius).least_distance(start, end).distance
-
-
 def test_clearance_of_grazing_bullets_is_their_depth(shot):
     bullets, limbs = shot
     rows = np.flatnonzero(bullets.family == GRAZE)
     target = limbs[bullets.target[rows]]
-    signed = gaps(target, bullets.start[rows], bullets.end[rows])
+    solids = Rounded.cylinders(target.p1, target.p2, target.radius)
+    signed = solids.least_distance(bullets.start[rows], bullets.end[rows]).distance
     # A graze near a cap may cut less deep below the cap than below the side.
     depth = -bullets.depth[rows] * target.radius
     shallow = np.abs(bullets.depth[rows]) < 0.01
     np.testing.assert_allclose(signed[shallow], depth[shallow], rtol=0, atol=1e-13)
-
-
-def test_clearance_past_a_corner_is_that_of_the_rim():
-    # Past the rim of a unit cylinder at 45°: the nearest point is the rim itself.
-    start, end = np.array([[3.0, 0, 2.5]]), np.array([[0.0, 0, 5.5]])
-    found = gaps(cc.Limbs.cylinders([[0, 0, 0]], [[0, 0, 3.0]], 1.0), start, end)
-    np.testing.assert_allclose(found, [1.5 / np.sqrt(2)], rtol=1e-12)

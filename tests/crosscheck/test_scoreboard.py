@@ -30,7 +30,8 @@ def test_an_exact_engine_has_no_errors(scores):
         assert score.error == ""
         assert 0.95 * RAYS < score.rays < 1.1 * RAYS
         assert verdicts(score) == {}
-        assert score.distance_mm == score.normal_deg == (0.0, 0.0, 0.0)
+        assert score.distance_mm == score.normal_deg == score.position_mm == (0.0, 0.0, 0.0)
+        assert [score.early, score.late, score.normal, score.position, score.moved, score.cases] == [0] * 5 + [()]
         assert score.inside == "hit at once"
         assert score.families == dict.fromkeys(ASKED, 0)
         assert score.unproved == 0

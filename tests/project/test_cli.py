@@ -34,20 +34,12 @@ def test_crosscheck_prints_the_table(finished):
         assert word in done.stdout
     assert "…" not in done.stdout  # fits in 80 columns
     summary = json.loads((out / "summary.json").read_text())
+    assert (summary["rays"], summary["seed"], summary["motions"]) == (1200, 3, ["walk", "kick"])
     assert f"{summary['families'][-1]['phantom']:,}" in done.stdout
     with np.load(out / "rays.npz") as rays:
         count = len(rays["ray"])
     assert f"{count:,} of {count:,} wrong verdicts are proved" in " ".join(done.stdout.split())
     assert str(out / "index.html") in done.stdout.splitlines()[-1]
-
-
-def test_crosscheck_writes_the_folder(finished):
-    _, out = finished
-    summary = json.loads((out / "summary.json").read_text())
-    assert (summary["rays"], summary["seed"], summary["motions"]) == (1200, 3, ["walk", "kick"])
-    assert summary["families"][-1]["phantom"] > 0
-    assert "<html" in (out / "index.html").read_text()
-    assert len(list((out / "repro").glob("*.py"))) == 10
 
 
 def test_version():

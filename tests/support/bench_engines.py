@@ -57,7 +57,7 @@ class DroppingEngine(OwnEngine):
         return EngineHits(limb, hits.fraction, hits.position, hits.normal)
 
 
-HERE = {"inflated": Inflated, "spheres": SpheresOnly, "few": SmallOnly, "forgetful": DroppingEngine}
+HERE = {"inflated": Inflated, "spheres": SpheresOnly, "few": SmallOnly}
 """The engines by name."""
 
 

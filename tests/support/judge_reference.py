@@ -147,25 +147,14 @@ def differences(judged: cc.Judged, i: int, want: Verdict, close: float = 0.0) ->
         *(name for name in ("damage", "energy_left") if differs(getattr(judged, name)[i], getattr(want, name))),
     ]
     for row, traced in zip(range(begin, end), want.trace, strict=True):
-        numbers = {
-            "entry_fraction": traced.crossing.entry,
-            "exit_fraction": traced.crossing.exit,
-            "thickness": traced.crossing.thickness,
-            "energy_in": traced.energy_in,
-            "energy_out": traced.energy_out,
-            "damage": traced.damage,
-        }
-        codes = {
-            "ray": i,
-            "limb": traced.crossing.row,
-            "character": traced.crossing.character,
-            "hit_group": traced.crossing.group,
-            "reason": traced.reason,
-        }
+        entry, leave, limb, character, group, thickness, is_static = traced.crossing
+        numbers = {"entry_fraction": entry, "exit_fraction": leave, "thickness": thickness}
+        numbers |= {name: getattr(traced, name) for name in ("energy_in", "energy_out", "damage")}
+        codes = {"ray": i, "limb": limb, "character": character, "hit_group": group, "reason": traced.reason}
         at = f"impact {row - begin}"
         found += [f"{at} {name}" for name, number in numbers.items() if differs(getattr(impacts, name)[row], number)]
         found += [f"{at} {name}" for name, code in codes.items() if getattr(impacts, name)[row] != code]
-        found += [] if (impacts.static[row] >= 0) == traced.crossing.is_static else [f"{at} static"]
+        found += [] if (impacts.static[row] >= 0) == is_static else [f"{at} static"]
     return found
 
 

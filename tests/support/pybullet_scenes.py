@@ -83,6 +83,12 @@ def body(c, kind, position, rng=None, mass=0.0, inertial=False):
     return p.createMultiBody(mass, shape(c, kind, rng), basePosition=list(position), **frames, physicsClientId=c)
 
 
+def person(c, position=(0, 0, 0), scale=0.25, **given):
+    """Load PyBullet's humanoid, whose spheres and capsules become limbs; `given` goes to `loadURDF`."""
+    flags = p.URDF_USE_IMPLICIT_CYLINDER
+    return p.loadURDF("humanoid/humanoid.urdf", position, globalScaling=scale, flags=flags, physicsClientId=c, **given)
+
+
 def geometry(c, rng):
     """Make 40 bodies of all shapes, static or not, with and without frames, and an oblique plane."""
     for i in range(40):

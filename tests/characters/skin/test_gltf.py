@@ -72,14 +72,6 @@ def test_text_is_read_under_any_name_and_in_utf_8(tmp_path, mark):
     assert Skin.from_gltf(path).bone_names == ("腰", "mid", "high")
 
 
-def test_a_rig_from_a_file(tmp_path):
-    skin = Skin.from_gltf(written(tmp_path / "a.glb", glb(document(known()))))
-    rig = cc.Rig.from_gltf(tmp_path / "a.glb", shapes=[cc.Shape.CYLINDER], least_share=0.01)
-    assert rig.bone_names == skin.bone_names
-    assert set(rig.limb_names) <= set(skin.bone_names)
-    assert len(rig.limbs) >= 2
-
-
 def no_joints(content):
     del content["meshes"][0]["primitives"][0]["attributes"]["JOINTS_0"]
 

@@ -87,13 +87,6 @@ def test_skin_in_another_bone_s_limb_is_not_own_coverage():
     assert (other.gap, other.gap_95) == (0, 0)
 
 
-def test_a_report_shows_the_given_coverage():
-    given = arm()
-    rig = cc.Rig.from_skin(**given, coverage=0.9)
-    report = skin_report(rig, Skin(**given))
-    assert all(0.9 <= bone.own_coverage < 0.93 for bone in report.bones)
-
-
 def test_the_report_names_mirrored_bones():
     parts = [skins.cylinder([0.2 * sign, 0, 1], [0.8 * sign, 0.1, 0.7], 0.07, 0.04) for sign in (1, -1)]
     points, faces, whose = skins.joined(skins.box([0, 0.02, 0.8], np.eye(3), [0.15, 0.1, 0.35]), *parts)
