@@ -12,7 +12,6 @@ from cylcollide import validate
 from cylcollide._types import BoolArray, Float64Array
 from cylcollide.bullet import arguments, debug_draw
 from cylcollide.bullet.arguments import BULLET, NOT_GIVEN, ONE, PLAIN, MirrorInside, RayOptions, ray_options, vectors
-from cylcollide.bullet.chords import chords
 from cylcollide.bullet.client import BodyLink, Client
 from cylcollide.bullet.explain import RayExplanation, explain_ray
 from cylcollide.bullet.following import Follower
@@ -272,7 +271,7 @@ class Mirror(MirrorPoints):
     @arguments_of(arguments.mirror_segments)
     def chords_segments(self, request: arguments.SegmentArguments) -> MirrorChords:
         """Every shape that each segment crosses, sorted along it; arguments as in `cast_segments`."""
-        return chords(*self._array_request(request))
+        return MirrorChords(*self._array_request(request))
 
     @arguments_of(arguments.mirror_segments)
     def occluded_segments(self, request: arguments.SegmentArguments) -> BoolArray:

@@ -9,7 +9,7 @@ import numpy as np
 
 from cylcollide._types import BoolArray, Float64Array, Int32Array, Int64Array
 from cylcollide.bullet.core_hits import core_hits
-from cylcollide.bullet.merge_hits import MergedHits, MirrorState, RayTest, numbered
+from cylcollide.bullet.merge_hits import MergedHits, MirrorState, RayTest, all_hits, numbered
 from cylcollide.bullet.passthrough import FRACTION, NORMAL, POSITION
 from cylcollide.bullet.sheet_loops import OPEN_ORDER, fill_sheets, first_sheets
 from cylcollide.bullet.tuples import RayTestResult
@@ -208,20 +208,18 @@ class MirrorChords(Result):
     exit_fraction = Field[Float64Array]("Where it leaves, NaN for what Bullet hits; one per chord.")
     offsets = Field[Int64Array]("Where the chords of each segment begin, and the last end; int64 (n + 1,).")
 
-    def __init__(
-        self,
-        ray: Int64Array,
-        limb: Int64Array,
-        body_link: Int32Array,
-        fractions: tuple[Float64Array, Float64Array],
-        rays: int,
-    ) -> None:
-        (body, link), (entry, leave) = body_link.T, fractions
-        offsets = np.concatenate([[0], np.cumsum(np.bincount(ray, minlength=rays))])
+    def __init__(self, state: MirrorState, rays: RayTest) -> None:
+        hits = all_hits(state, rays)
+        count = np.bincount(hits.ray, minlength=len(rays.starts))
         self._columns = {
-            "ray": ray, "body": body, "link": link, "limb": limb.astype(np.int32), "entry_fraction": entry,
-            "exit_fraction": leave, "offsets": offsets,
-        }  # fmt: skip
+            "ray": hits.ray,
+            "body": hits.body_link[:, 0],
+            "link": hits.body_link[:, 1],
+            "limb": np.where(hits.shape < len(state.limb_rank), hits.shape, -1).astype(np.int32),
+            "entry_fraction": hits.fraction,
+            "exit_fraction": hits.exit_fraction,
+            "offsets": np.concatenate([[0], np.cumsum(count)]),
+        }
 
     def __len__(self) -> int:
         return len(self.ray)

@@ -45,10 +45,10 @@ class ThickHits(MirrorHits):
         error = limb_error(self._state._replace(largest=self._state.largest + rays.radius.max(initial=0.0)), rays)
         for k, slab, rows in self._slabs(np.arange(len(first))):
             found = sheet_hits(slab, rays.starts[rows], rays.ends[rows], rays.inside)
-            is_before = found.fraction < first[rows]
+            is_before, are_both = found.fraction < first[rows], (found.fraction < np.inf) & (first[rows] < np.inf)
             with np.errstate(invalid="ignore"):
                 is_close = np.abs(found.fraction - first[rows]) <= found.error + error[rows]
-            for i in np.flatnonzero(is_close).tolist():
+            for i in np.flatnonzero(are_both & is_close).tolist():
                 is_before[i] = self._is_before(int(rows[i]), self._limbs + k, int(shape[rows[i]]))
             own = rows[is_before]
             shape[own], first[own], error[own] = self._limbs + k, found.fraction[is_before], found.error[is_before]

@@ -75,6 +75,20 @@ def test_answers_equal_exact_arithmetic(c, name, inside):
 
 
 @pytest.mark.parametrize("name", SCENES)
+@pytest.mark.parametrize("inside", ["ignore", "hit"])
+def test_chords_are_in_the_order_of_hit_numbers(c, name, inside):
+    SCENES[name](c)
+    mirror, (starts, ends) = Mirror(c, inside=inside), rays(3)
+    chords = mirror.chords_segments(starts, ends)
+    for k in range(6):
+        there = chords.offsets[:-1] + k < chords.offsets[1:]
+        answers = mirror.rayTestBatch(starts, ends, reportHitNumber=k)
+        assert [hit[0] >= 0 for hit in answers] == there.tolist()
+        assert [hit[0] for hit in answers if hit[0] >= 0] == chords.body[(chords.offsets[:-1] + k)[there]].tolist()
+        assert k > 1 or there.any()
+
+
+@pytest.mark.parametrize("name", SCENES)
 def test_ordinary_rays_need_no_exact_arithmetic(c, name):
     SCENES[name](c)
     rng = np.random.default_rng(2)
