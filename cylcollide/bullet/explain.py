@@ -15,7 +15,6 @@ from cylcollide._types import Float64Array, Shape
 from cylcollide.bullet.client import BodyLink
 from cylcollide.bullet.differences import (
     NO_NUMBER,
-    Mirrored,
     box_turns,
     causes_of,
     differ,
@@ -23,6 +22,7 @@ from cylcollide.bullet.differences import (
     margin_of,
     true_limbs,
 )
+from cylcollide.bullet.mirrored_limbs import MirroredLimbs
 from cylcollide.bullet.tuples import MISS, RayTestResult
 from cylcollide.exact.line import Triple
 from cylcollide.limbs.distance import nearest_limb
@@ -133,7 +133,7 @@ class RayExplanation:
         write_text(Path(path), json.dumps(self._case, indent=1, allow_nan=False))
 
 
-def explain_ray(mirror: Mirrored, start: Float64Array, end: Float64Array) -> RayExplanation:
+def explain_ray(mirror: MirroredLimbs, start: Float64Array, end: Float64Array) -> RayExplanation:
     """The explanation of one segment, start and end (3,)."""
     starts, ends = start[None], end[None]
     (ours,), (theirs,) = mirror.rayTestBatch(starts, ends), mirror._client.ray_hits(starts, ends)
@@ -156,7 +156,7 @@ def explain_ray(mirror: Mirrored, start: Float64Array, end: Float64Array) -> Ray
     )
 
 
-def _least_move(mirror: Mirrored, start: Float64Array, end: Float64Array, hit: RayTestResult) -> Move | None:
+def _least_move(mirror: MirroredLimbs, start: Float64Array, end: Float64Array, hit: RayTestResult) -> Move | None:
     """The smallest move across the ray or along it after which both answers have the same body and link."""
     along = _unit(end - start, np.array([1.0, 0.0, 0.0]))
     normal = np.array(hit[4])
@@ -171,7 +171,7 @@ def _least_move(mirror: Mirrored, start: Float64Array, end: Float64Array, hit: R
     return _first_agreement(mirror, start, end, finer[:, None] * (np.array(found.by) / length))
 
 
-def _first_agreement(mirror: Mirrored, start: Float64Array, end: Float64Array, moves: Float64Array) -> Move | None:
+def _first_agreement(mirror: MirroredLimbs, start: Float64Array, end: Float64Array, moves: Float64Array) -> Move | None:
     """The first of moves (n, 3) after which both agree."""
     starts, ends = start + moves, end + moves
     answers = zip(mirror.rayTestBatch(starts, ends), mirror._client.ray_hits(starts, ends), strict=True)
@@ -182,7 +182,7 @@ def _first_agreement(mirror: Mirrored, start: Float64Array, end: Float64Array, m
 
 
 def _clearance(
-    mirror: Mirrored, start: Float64Array, end: Float64Array, body_link: BodyLink
+    mirror: MirroredLimbs, start: Float64Array, end: Float64Array, body_link: BodyLink
 ) -> tuple[int, float, Explanation | None]:
     """The limb (-1: a plane) of a link nearest to a segment, its clearance and explanation; of all links for a miss."""
     state = mirror._state
@@ -209,7 +209,7 @@ def _clearance(
 
 
 def _case(
-    mirror: Mirrored, start: Float64Array, end: Float64Array, ours: RayTestResult, theirs: RayTestResult
+    mirror: MirroredLimbs, start: Float64Array, end: Float64Array, ours: RayTestResult, theirs: RayTestResult
 ) -> dict[str, Any]:
     """The segment, the limbs near it and all planes as JSON values; answers are indices into `names`."""
     state, limbs, body_links = mirror._state, true_limbs(mirror), mirror.limb_places

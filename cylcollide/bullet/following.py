@@ -37,8 +37,8 @@ class Follower:
         self._near: NearBodies | None = None
         self._near_tests = 0, 0  # the last recorded change of poses, and near tests since then
         self._is_partial = False  # whether a query has read only some bodies
-        self._is_direct, calls = client.is_direct, filter_calls()
-        self._known = Known(self._reader.read(None, True), None, calls)
+        calls = filter_calls()
+        self._known = Known(reader.read(None, True), None, calls)
 
     @property
     def scene(self) -> MirrorScene:
@@ -69,7 +69,7 @@ class Follower:
         if self._noted is None:
             return self.sync() if self._follow else known.scene
         now, before = self._noted.last(), known.seen
-        is_old = filter_calls() != known.filter_calls or not self._is_direct
+        is_old = filter_calls() != known.filter_calls or not self._client.is_direct
         if before is None or now[1:] != before[1:] or is_old:
             return self._read(known, now, before is None or now[2] != before[2])
         if now == before:
@@ -104,7 +104,7 @@ class Follower:
             if tested != poses:
                 tests = 0
             self._near_tests = poses, tests + 1
-            if tests >= NEAR_TESTS or not self._is_direct:
+            if tests >= NEAR_TESTS or not self._client.is_direct:
                 return None
         if near is None or LENGTHS[0] != near.lengths or (near.scene is not scene and not near.suits(scene)):
             try:

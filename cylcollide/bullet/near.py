@@ -135,8 +135,7 @@ class NearBodies:
 
     def suits(self, scene: MirrorScene) -> bool:
         """Whether the scene has the same shapes and filters, and the same planes in the same places."""
-        own = self.scene
-        return own is scene or (own.shapes is scene.shapes and own.state.sheets is scene.state.sheets)
+        return self.scene.shapes is scene.shapes and self.scene.state.sheets is scene.state.sheets
 
     def _memory(self) -> _Kept:
         """New memory for one ray test, also packed for loops, and arguments of the functions that fill and read it."""

@@ -12,7 +12,6 @@ from cylcollide._types import Float64Array, Int64Array
 from cylcollide.bullet.box_loops import entering_any, entering_rows
 from cylcollide.bullet.client import BASE, BodyLink, Client
 from cylcollide.bullet.filters import signed
-from cylcollide.bullet.read_shapes import Shapes
 from cylcollide.bullet.tuples import MISS, RayTestResult
 from cylcollide.bvh.build import build
 from cylcollide.bvh.layout import Tree
@@ -33,31 +32,21 @@ FEW_PAIRS = 4096
 LARGEST = 1e18  # PyBullet reports 1e30 for an unbounded side, beyond what kernels trust
 
 
-NO_BOXES = np.empty((0, 2, 3))
-
 FRACTION: Final = 2
 POSITION: Final = 3
 NORMAL: Final = 4
 
 
-def wrapped_links(shapes: Shapes) -> list[BodyLink]:
-    """The links that are left to Bullet."""
-    return [shapes.body_links[k] for k in shapes.wrapped]
-
-
-def wrapped_boxes(client: Client, shapes: Shapes) -> Float64Array:
-    """The bounding boxes (k, 2, 3) of the wrapped links.
+def wrapped_boxes(client: Client, body_links: list[BodyLink]) -> Float64Array:
+    """The bounding boxes (k, 2, 3) of wrapped links; ValueError, naming body and link, if one is not finite.
 
     PyBullet's boxes of links are a step behind until forward kinematics is computed, which `getLinkState` does here.
     """
-    for body_link in wrapped_links(shapes):
+    if not body_links:
+        return np.empty((0, 2, 3))
+    for body_link in body_links:
         if body_link.link != BASE:
             client.getLinkState(*body_link, 0, 1)
-    return bounding_boxes(client, wrapped_links(shapes)) if shapes.wrapped else NO_BOXES
-
-
-def bounding_boxes(client: Client, body_links: list[BodyLink]) -> Float64Array:
-    """PyBullet's bounding boxes (k, 2, 3) of links; ValueError, naming body and link, if one is not finite."""
     number, box_of = client.number, client.api.getAABB
     boxes = np.array([box_of(*link, number) for link in body_links], dtype=np.float64).reshape(-1, 2, 3)
     bad = np.flatnonzero(np.isnan(boxes).any(axis=(1, 2)))

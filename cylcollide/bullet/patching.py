@@ -17,12 +17,10 @@ from typing import Any, NamedTuple, TypeAlias
 
 import numpy as np
 
-from cylcollide import validate
 from cylcollide._types import ALL_LAYERS, Float64Array
-from cylcollide.bullet.arguments import LARGEST, MirrorInside, are_rows, check_inside, growth
+from cylcollide.bullet.arguments import LARGEST, MeshPolicy, MirrorInside, MirrorOptions, are_rows, mirror_options
 from cylcollide.bullet.client import number_of
 from cylcollide.bullet.mirror import Mirror
-from cylcollide.bullet.read_shapes import MeshPolicy
 from cylcollide.bullet.tuples import MISS, RayTestResult
 from cylcollide.bullet.watch import EFFECTS, AsBuiltin, Changes, Effect, filter_calls, noting
 from cylcollide.constants import LARGEST_NUMBER
@@ -34,14 +32,10 @@ _Own: TypeAlias = Callable[..., tuple[RayTestResult, ...]]
 """PyBullet's own ray test, with or without bound arguments."""
 
 
-Options: TypeAlias = tuple[MeshPolicy | None, MirrorInside, float]
-"""The options of a patch's mirrors: mesh, inside, tolerance."""
-
-
 class Patch(NamedTuple):
     """One patch of the ray tests."""
 
-    options: Options
+    options: MirrorOptions
     mirrors: dict[int, Mirror]
     """The mirrors with these options, by client."""
     is_block: bool
@@ -49,7 +43,7 @@ class Patch(NamedTuple):
 
 
 _lock = RLock()
-_mirrors: dict[Options, dict[int, Mirror]] = {}
+_mirrors: dict[MirrorOptions, dict[int, Mirror]] = {}
 _patches: dict[object, Patch] = {}
 """The patches by unique keys, the innermost last."""
 _changes = Changes()
@@ -74,7 +68,7 @@ def patch(*, mesh: MeshPolicy | None = None, inside: MirrorInside = "ignore", to
     ValueError
         For options that `Mirror` refuses.
     """
-    _begin(object(), _checked(mesh, inside, tolerance), False)
+    _begin(object(), mirror_options(mesh, inside, tolerance), False)
 
 
 def unpatch() -> None:
@@ -90,7 +84,7 @@ def patched(
     *, mesh: MeshPolicy | None = None, inside: MirrorInside = "ignore", tolerance: float = 0.0
 ) -> Iterator[None]:
     """`patch` for the length of a `with` block."""
-    key, options = object(), _checked(mesh, inside, tolerance)
+    key, options = object(), mirror_options(mesh, inside, tolerance)
     try:
         _begin(key, options, True)
         yield
@@ -99,14 +93,7 @@ def patched(
         _restore()
 
 
-def _checked(mesh: MeshPolicy | None, inside: MirrorInside, tolerance: float) -> Options:
-    check_inside(inside)
-    if mesh is not None:
-        validate.one_of(mesh, "mesh", "wrap", "raise", "skip")
-    return mesh, inside, growth(tolerance, "tolerance")
-
-
-def _begin(key: object, options: Options, is_block: bool) -> None:
+def _begin(key: object, options: MirrorOptions, is_block: bool) -> None:
     """Add a patch, and replace PyBullet's functions."""
     from cylcollide._pybullet import pybullet  # noqa: PLC0415  # an extra: imported only when used
 
@@ -185,7 +172,7 @@ def _answering(name: str, test: _Own) -> Callable[..., tuple[RayTestResult, ...]
                 return own()  # PyBullet's own error
             rays = given.pop(names[0], None), given.pop(names[1], None)
         elif innermost and not observers and (mirror := innermost.mirrors.get(0)) and mirror._follower._is_partial:
-            _changes.note_poses()  # short cut: starts and ends alone, and the last ray test was near few bodies
+            _changes.note(Effect.POSES)  # short cut: starts and ends alone, and the last ray test was near few bodies
             starts, ends = ([rays[0]], [rays[1]]) if is_one else rays
             found = mirror._follower.near_answers(starts, ends, ALL_LAYERS)
             if found is not None:
@@ -250,7 +237,7 @@ def _mirror_of(given: Any, patch: Patch) -> Mirror:
                 mirror = Mirror(client, mesh=mesh, inside=inside, tolerance=tolerance, follow=False)
                 mirror._follower.follow_calls(_changes, since)
                 made[client] = mirror
-    _changes.note_poses()
+    _changes.note(Effect.POSES)
     return mirror
 
 

@@ -176,16 +176,12 @@ class Changes:
 
     def note(self, effect: Effect) -> None:
         """Record a call. Numbers never repeat, so that none is lost between threads."""
-        if effect == Effect.FILTERS:
-            self.filters = next(self._serial)
-        elif effect == Effect.SCENE:
+        if effect is Effect.POSES:
+            self.poses = next(self._serial)
+        elif effect is Effect.SCENE:
             self.scene = next(self._serial)
         else:
-            self.note_poses()
-
-    def note_poses(self) -> None:
-        """Record a call with the effect POSES."""
-        self.poses = next(self._serial)
+            self.filters = next(self._serial)
 
 
 _changes: dict[int, Changes] = {}
