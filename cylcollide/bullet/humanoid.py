@@ -10,8 +10,8 @@ frame outside its duration.
 """
 
 import tempfile
+from contextlib import AbstractContextManager
 from pathlib import Path
-from typing import Self
 from xml.etree import ElementTree
 
 import numpy as np
@@ -47,8 +47,7 @@ class RecordedMotion(Recording):
         position = a[1:4] + share * (b[1:4] - a[1:4]) + turns * self.travel
         joints, column = [], ROOT_COLUMNS
         for width in joint_widths:
-            here = slice(column, column + width)
-            one, other = a[here], b[here]
+            one, other = (frame[column : column + width] for frame in (a, b))
             joints.append(_slerp(one, other, share) if width == 4 else tuple((one + share * (other - one)).tolist()))
             column += width
         return position, _slerp(a[4:8], b[4:8], share), joints
@@ -61,8 +60,8 @@ def load_motions() -> dict[str, RecordedMotion]:
         raise FileNotFoundError(
             f"expected motions {MOTION_PREFIX}*.txt in {data_folder()}, found none; reinstall pybullet"
         )
-    recordings = map(deepmimic.read, paths)
-    return {(name := r.name.removeprefix(MOTION_PREFIX)): RecordedMotion(name, r.wraps, r.frames) for r in recordings}
+    recordings = {path.stem.removeprefix(MOTION_PREFIX): deepmimic.read(path) for path in paths}
+    return {name: RecordedMotion(name, one.wraps, one.frames) for name, one in recordings.items()}
 
 
 def _slerp(a: Float64Array, b: Float64Array, share: float) -> JointValue:
@@ -89,16 +88,15 @@ def containing_cylinder(kind: int, dimensions: tuple[float, float, float]) -> tu
     raise ValueError(f"expected a sphere, capsule or box, got PyBullet geometry type {kind}; give it a rule here")
 
 
-class Humanoid:
-    """The character in a separate PyBullet client; a context manager.
+class Humanoid(AbstractContextManager["Humanoid"]):
+    """The character in a separate PyBullet client, which the end of a `with` block disconnects.
 
     It has m limbs with ``names``, those of their links, and ``radius`` (m,) in metres; and ``motions`` by name.
     """
 
     def __init__(self) -> None:
         self.motions: dict[str, RecordedMotion] = load_motions()
-        self._client = connect()
-        self._bullet = bullet = Client(self._client)
+        self._bullet = bullet = Client(connect())
         self._body = _load_body(bullet)
         joints = [bullet.getJointInfo(self._body, joint) for joint in range(bullet.getNumJoints(self._body))]
         # Joints that move, in link order, which is the order of the motion files.
@@ -126,19 +124,9 @@ class Humanoid:
         """The character's named limbs at these ends."""
         return Limbs.cylinders(p1, p2, self.radius, name=self.names)
 
-    def close(self) -> None:
-        """Disconnect the client."""
-        if self._client >= 0:
-            self._bullet.disconnect()
-            self._client = -1
-
-    def __enter__(self) -> Self:
-        """Return the character itself."""
-        return self
-
     def __exit__(self, *exc_info: object) -> None:
         """Disconnect the client."""
-        self.close()
+        self._bullet.disconnect()
 
     def _link_shapes(self, link: int, name: str) -> list[tuple[str, int, Float64Array, Float64Array, float]]:
         """The limbs of a link: name, link, both ends (3,) in its inertial frame, and radius."""

@@ -34,6 +34,7 @@ from cylcollide.bullet.scene import SceneReader
 from cylcollide.bullet.thick_hits import cast
 from cylcollide.bullet.tuples import MISS, RayTestResult, hit_tuples
 from cylcollide.bullet.watch import WatchedClient, changes_of
+from cylcollide.limbs.wireframe import outlines
 from cylcollide.query.arguments import arguments_of
 
 
@@ -290,7 +291,7 @@ class Mirror(MirroredLimbs):
         It replaces the previous drawing. `hits`: results of `rayTest` and `rayTestBatch`. Returns
         the number of lines; a DIRECT client shows none.
         """
-        parts = [debug_draw.outlines(limbs) for limbs in (self.limbs, self._state.wrapped.boxes)]
+        parts = [outlines(limbs) for limbs in (self.limbs, self._state.wrapped.boxes)]
         shapes = np.concatenate(parts + [debug_draw.sheet_outline(sheet) for sheet in self._sheets])
         lines = [(shapes, color), (debug_draw.crosses(hits), hit_color)]
         self._drawn = debug_draw.redraw(self._client, self._drawn, lines)

@@ -129,21 +129,20 @@ class Wrapped:
             since, until = np.array(early) - LENGTHENED, np.minimum(fraction[hidden], 1.0) + LENGTHENED
             first, last = (begin + column[:, None] * way for column in (since, until))
             rows = self._entering(first, last, np.ones(len(first)))
-            behind = self._all_hits(starts, ends, mask, [hidden[k] for k in rows.tolist()])
+            behind = self.all_hits(starts, ends, mask, [hidden[k] for k in rows.tolist()])
             found |= {row: hits[0] for row, hits in behind.items() if hits[0][FRACTION] < fraction[row]}
         return found
 
-    def all_hits(self, starts: Float64Array, ends: Float64Array, mask: int) -> dict[int, list[RayTestResult]]:
-        """The hits of segments (n, 3), (n, 3) with the links, by row; sorted by fraction, one per link."""
-        if not self.body_links:
-            return {}
-        rows = self._entering(starts, ends, np.ones(len(starts)))
-        return self._all_hits(starts, ends, mask, rows.tolist())
-
-    def _all_hits(
-        self, starts: Float64Array, ends: Float64Array, mask: int, rows: list[int]
+    def all_hits(
+        self, starts: Float64Array, ends: Float64Array, mask: int, rows: list[int] | None = None
     ) -> dict[int, list[RayTestResult]]:
-        """`all_hits` of some rows: each call reports one hit per ray, by its number from 0; the hits are not sorted."""
+        """The hits of segments (n, 3), (n, 3) with the links, by row; sorted by fraction, one per link.
+
+        `rows`: those of the segments that may hit, if known. Each call of PyBullet reports one hit per ray, by its
+        number from 0; these hits are not sorted.
+        """
+        if rows is None:
+            rows = self._entering(starts, ends, np.ones(len(starts))).tolist() if self.body_links else []
         found: dict[int, dict[tuple[int, int], RayTestResult]] = {}
         number = 0
         while rows:

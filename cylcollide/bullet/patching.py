@@ -99,8 +99,7 @@ def _begin(key: object, options: MirrorOptions, is_block: bool) -> None:
 
     with _lock:
         _patches[key] = Patch(options, _mirrors.setdefault(options, {}), is_block)
-        for name, function in _replacements().items():
-            setattr(pybullet, name, function)
+        vars(pybullet).update(_replacements())
 
 
 def _restore() -> None:
@@ -109,8 +108,7 @@ def _restore() -> None:
 
     with _lock:
         if not _patches:
-            for name in _replacements():
-                setattr(pybullet, name, getattr(OWN, name))
+            vars(pybullet).update({name: getattr(OWN, name) for name in _replacements()})
             _mirrors.clear()
 
 
