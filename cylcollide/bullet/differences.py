@@ -58,9 +58,9 @@ def causes_of(
         small = _crossed(mirror, _shrunk(limbs, ROUNDED * margin), starts, ends)
     around, state = limbs.inflated(max(SHELL, mirror.tolerance)), mirror._state
     inside = _crossed(mirror, around, starts, starts, "hit")
-    for sheet, normal, rank in zip(state.sheets, state.sheet_table.unit, state.sheet_rank.tolist(), strict=True):
+    for sheet, normal, body_link in zip(state.sheets, state.sheet_table.unit, state.sheet_links, strict=True):
         for i in np.flatnonzero(np.abs((starts - sheet.point) @ normal) <= mirror.tolerance + ON_PLANE).tolist():
-            inside[i][state.rank_link[rank]] = 0.0
+            inside[i][body_link] = 0.0
     body_links = set(map(tuple, links))
     lengths = np.linalg.norm(ends - starts, axis=1).tolist()
 

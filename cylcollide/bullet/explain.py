@@ -198,8 +198,8 @@ def _clearance(
     )
     heights = [
         np.array([(point - sheet.point) @ unit for point in (start, end)])
-        for sheet, unit, rank in zip(state.sheets, state.sheet_table.unit, state.sheet_rank.tolist(), strict=True)
-        if body_link in (state.rank_link[rank], BodyLink(-1, -1))
+        for sheet, unit, of_sheet in zip(state.sheets, state.sheet_table.unit, state.sheet_links, strict=True)
+        if body_link in (of_sheet, BodyLink(-1, -1))
     ]
     apart = [abs(h).min() * (1.0 if (h > 0).all() or (h < 0).all() else -1.0) - mirror.tolerance for h in heights]
     least = float(min(apart, default=inf)) + 0.0
@@ -215,8 +215,7 @@ def _case(
     state, limbs, body_links = mirror._state, true_limbs(mirror), mirror.limb_places
     around = Snapshot._of(limbs.inflated(ROOM + mirror.tolerance)).chords_segments(start[None], end[None]).limb.tolist()
     chosen = [i for i, body_link in enumerate(body_links) if i in around or body_link in (ours[:2], theirs[:2])]
-    turns, planes = box_turns(limbs), [state.rank_link[rank] for rank in state.sheet_rank.tolist()]
-    listed = [body_links[i] for i in chosen] + planes
+    turns, listed = box_turns(limbs), [body_links[i] for i in chosen] + state.sheet_links
     return {
         "format": FORMAT,
         "start": start.tolist(),

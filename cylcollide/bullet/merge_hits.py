@@ -1,5 +1,6 @@
 """All hits of limbs, of sheets and of Bullet itself, in exact order along each ray."""
 
+from dataclasses import replace
 from functools import cmp_to_key, partial
 from typing import NamedTuple, TypeAlias
 
@@ -18,12 +19,13 @@ from cylcollide.constants import UNIT_ROUNDOFF
 from cylcollide.exact.line import segment_numbers
 from cylcollide.exact.order import limb_hit
 from cylcollide.exact.solid import Solid
+from cylcollide.exact.thick import grown_by
 from cylcollide.query.exact_fallback import exact_limb
 from cylcollide.validate import NO_RADIUS
 from cylcollide.world import Snapshot
 
-NearHit: TypeAlias = tuple[int, int, float, float, int]
-"""Index of a hit, its shape, fraction, the error of the fraction, and the rank of the shape."""
+NearHit: TypeAlias = tuple[int, int, float, float]
+"""Index of a hit, its shape, fraction, and the error of the fraction."""
 
 
 class MirrorState(NamedTuple):
@@ -34,15 +36,20 @@ class MirrorState(NamedTuple):
     sheet_table: SheetTable
     limb_rank: Int64Array  # (n,)
     sheet_rank: Int64Array  # (m,)
-    rank_link: list[BodyLink]  # the link of each shape, by rank
     shape_link: Int32Array  # (n + m + 1, 2), body and link of the limbs, of the sheets, and -1, -1 of a miss
+    limb_links: list[BodyLink]  # the same of the limbs
+    sheet_links: list[BodyLink]
     wrapped: Wrapped
     largest: float  # no |coordinate| of a limb is larger
 
-    def solid(self, shape: int) -> Solid:
-        """The exact solid of a limb or sheet, by its row of `shape_link`."""
+    def solid(self, shape: int, radius: float) -> Solid:
+        """The exact solid of a limb or sheet, by its row of `shape_link`, grown by the radius of a ray."""
         limbs = len(self.limb_rank)
-        return self.sheets[shape - limbs] if shape >= limbs else exact_limb(self.world.limbs._table, shape)
+        if shape >= limbs:
+            sheet = self.sheets[shape - limbs]
+            return replace(sheet, half_thickness=sheet.half_thickness + radius)
+        limb = exact_limb(self.world.limbs._table, shape)
+        return grown_by(limb, radius) if radius else limb
 
 
 def largest_coordinate(frame: TreeFrame) -> float:
@@ -135,10 +142,9 @@ def _sort_near_ties(
     error = np.where(shape < limbs, limb_error(state, rays)[ray], error)
     close = (ray[1:] == ray[:-1]) & (fraction[1:] - fraction[:-1] <= error[1:] + error[:-1])
     close &= limbs_too | (shape[1:] >= limbs) | (shape[:-1] >= limbs)
-    rank = np.concatenate([state.limb_rank, state.sheet_rank])[shape]
     for row in np.unique(ray[1:][close]).tolist():
         rows = np.flatnonzero(ray == row)
-        hits = zip(*(column[rows].tolist() for column in (order[at], shape, fraction, error, rank)), strict=True)
+        hits = zip(*(column[rows].tolist() for column in (order[at], shape, fraction, error)), strict=True)
         in_order = sorted(hits, key=cmp_to_key(partial(_compare, state, rays, row)))
         order[at[rows]] = [hit[0] for hit in in_order]
 
@@ -147,11 +153,17 @@ def _compare(state: MirrorState, rays: RayTest, row: int, a: NearHit, b: NearHit
     """Negative if a ray hits the first of two shapes first; exact, and ties go to the lower rank."""
     if abs(a[2] - b[2]) > a[3] + b[3]:
         return -1 if a[2] < b[2] else 1
-    ray = segment_numbers(rays.starts[row], rays.ends[row])
-    one, other = (limb_hit(ray, state.solid(hit[1]), rays.inside)[0] for hit in (a, b))
+    return compare_exactly(state, rays, row, a[1], b[1])
+
+
+def compare_exactly(state: MirrorState, rays: RayTest, row: int, first: int, second: int) -> int:
+    """Negative if a ray, thick or not, hits the first of two shapes that it hits first; ties go to the lower rank."""
+    ray, radius = segment_numbers(rays.starts[row], rays.ends[row]), rays.radius.item(row) if len(rays.radius) else 0.0
+    one, other = (limb_hit(ray, state.solid(shape, radius), rays.inside)[0] for shape in (first, second))
     if one is None or other is None:
         raise AssertionError("both shapes are hit")
-    return one[0].compare(other[0]) or a[4] - b[4]
+    rank = [*state.limb_rank, *state.sheet_rank]
+    return one[0].compare(other[0]) or int(rank[first] - rank[second])
 
 
 def limb_error(state: MirrorState, rays: RayTest) -> Float64Array:

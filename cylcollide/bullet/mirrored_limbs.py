@@ -53,7 +53,7 @@ class MirroredLimbs(metaclass=Shown):
     @property
     def limb_places(self) -> list[BodyLink]:
         """Body and link of every limb."""
-        return [self._scene.state.rank_link[rank] for rank in self._scene.state.limb_rank.tolist()]
+        return [*self._scene.state.limb_links]
 
     @abstractmethod
     def rayTestBatch(  # noqa: N802  # PyBullet's name

@@ -6,7 +6,7 @@ cylinders. Both act on the shape of a body's base, whichever link they name, and
 possibly links made by `createMultiBody`, never links of a file, which are read again only after other changes.
 """
 
-from collections.abc import Iterable, Mapping
+from collections.abc import Callable, Iterable, Mapping
 from dataclasses import dataclass, replace
 from typing import Any, NamedTuple
 from uuid import uuid4
@@ -55,37 +55,36 @@ class Reading(NamedTuple):
 NOTHING_READ = Reading({}, frozenset(), True)
 
 
-class Unchanged:
-    """Checks whether a client still has these bodies, none of them replaced, fixed, freed or of another shape since.
+def unchanged(
+    client: Client, bodies: Mapping[int, Body], masses: Iterable[int], shapes: Iterable[int]
+) -> Callable[[], bool]:
+    """A check whether the client still has these bodies, none of them replaced, fixed, freed or of another shape since.
 
     Their number and all tokens have to be unchanged: a token is unique, and deleted with its body. `masses`, `shapes`:
     the bodies whose mass, and whose shapes, are checked.
     """
+    api, number = client.api, client.number
+    fixed, facts_of = {(body, BASE, number): bodies[body].fixed for body in masses}, api.getDynamicsInfo
+    is_known = all(body.token is not None for body in bodies.values())
+    reports = (
+        (api.getNumBodies, (number,), len(bodies)),
+        *((api.getUserData, (body.item, number), body.token) for body in bodies.values()),
+        *((api.getCollisionShapeData, (k, link, number), reported)
+          for k in shapes for link, reported in bodies[k].variable.items()),
+    )  # fmt: skip
 
-    def __init__(
-        self, client: Client, bodies: Mapping[int, Body], masses: Iterable[int], shapes: Iterable[int]
-    ) -> None:
-        api, number = client.api, client.number
-        self._fixed = {(body, BASE, number): bodies[body].fixed for body in masses}
-        self._facts_of, self._is_known = api.getDynamicsInfo, all(body.token is not None for body in bodies.values())
-        self._reports = (
-            (api.getNumBodies, (number,), len(bodies)),
-            *((api.getUserData, (body.item, number), body.token) for body in bodies.values()),
-            *((api.getCollisionShapeData, (k, link, number), reported)
-              for k in shapes for link, reported in bodies[k].variable.items()),
-        )  # fmt: skip
-
-    def holds(self) -> bool:
-        """Whether the bodies are unchanged now."""
-        if not (self._is_known and results_unchanged(self._reports)):
+    def is_unchanged() -> bool:
+        if not (is_known and results_unchanged(reports)):
             return False
-        return all((self._facts_of(*base)[MASS] == 0.0) == fixed for base, fixed in self._fixed.items())
+        return all((facts_of(*base)[MASS] == 0.0) == is_fixed for base, is_fixed in fixed.items())
+
+    return is_unchanged
 
 
 def read_bodies(client: Client, before: Reading) -> Reading:
     """All bodies; of those that were read before, only what can have changed is read again."""
     known = before.bodies
-    if Unchanged(client, known, known, known).holds():
+    if unchanged(client, known, known, known)():
         return before if not before.changed else Reading(known, frozenset(known), False)
     numbers = client.bodies()
     checked = ((number, _same_body(client, number, known.get(number))) for number in numbers)

@@ -146,9 +146,11 @@ class SceneReader:
 
         groups = filter_groups(client, shapes, centres, known)
         group = np.array([groups[link] for link in shapes.body_links], dtype=np.uint32)[shapes.body_link]
-        sheets, body_links = sheets_of(shapes, made, fixed), [shapes.body_links[k] for k in shapes.body_link.tolist()]
-        boxes = wrapped_boxes(client, shapes.wrapped)
-        named = [reading.bodies[body].names[link] for body, link in (body_links[k] for k in fixed.limbs.tolist())]
+        sheets, boxes = sheets_of(shapes, made, fixed), wrapped_boxes(client, shapes.wrapped)
+        limb_links, sheet_links = (
+            [shapes.body_links[k] for k in shapes.body_link[rows].tolist()] for rows in (fixed.limbs, fixed.planes)
+        )
+        named = [reading.bodies[body].names[link] for body, link in limb_links]
         world = Snapshot._of(limbs_of(shapes, made, fixed.limbs, group[fixed.limbs], named))
         state = MirrorState(
             world,
@@ -156,8 +158,9 @@ class SceneReader:
             sheet_table(sheets, group[fixed.planes]),
             fixed.limbs,
             fixed.planes,
-            body_links,
-            np.array([body_links[k] for k in [*fixed.limbs, *fixed.planes]] + [(-1, -1)], dtype=np.int32),
+            np.array([*limb_links, *sheet_links, (-1, -1)], dtype=np.int32),
+            limb_links,
+            sheet_links,
             Wrapped(client, shapes.wrapped, boxes),
             largest_coordinate(world._tree.frame),
         )
