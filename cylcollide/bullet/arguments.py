@@ -43,7 +43,7 @@ BASE_OF_NONE: Final = BodyLink(-1, -1)
 def ray_options(threads: int, mask: int, number: int, client: int | None, own: int) -> RayOptions:
     """The options of both of PyBullet's ray tests, checked; `client` must be the mirror's own, or None."""
     if client is not None and client != own:
-        raise ValueError(f"physicsClientId: expected {own}, got {client}; make it a Mirror")
+        raise ValueError(f"physicsClientId: expected {own}, got {client}; make a Mirror of that client")
     return integer(threads, "numThreads"), layers(mask, "collisionFilterMask"), integer(number, "reportHitNumber")
 
 
@@ -85,11 +85,7 @@ def real(value: Any, name: str) -> float:
 
 def mirror_options(mesh: MeshPolicy | None, inside: MirrorInside, tolerance: float) -> MirrorOptions:
     """The checked options; ValueError for unknown policies, and for a tolerance that is no length."""
-    if inside != BULLET:
-        try:
-            validate.policy(inside)
-        except ValueError as error:
-            raise ValueError(f"{error}; a Mirror takes {BULLET!r}, too") from None
+    validate.one_of(inside, "inside", "hit", "exit", "ignore", BULLET)
     if mesh is not None:
         validate.one_of(mesh, "mesh", "wrap", "raise", "skip")
     return mesh, inside, growth(tolerance, "tolerance")

@@ -103,7 +103,7 @@ class RayExplanation:
         """Body and link by name, "nothing" for a miss."""
         return self.names.get(body_link, "nothing")
 
-    def _said(self, answer: RayTestResult) -> str:
+    def _hit_name(self, answer: RayTestResult) -> str:
         """The name of the body and link that an answer hits."""
         return "a solid without a body number" if is_unnumbered(answer) else self._name(answer[:2])
 
@@ -111,7 +111,7 @@ class RayExplanation:
         lines = [f"{self.start} -> {self.end}: " + ("the answers differ" if self.differs else "both agree")]
         for side, answer in (("mirror", self.ours), ("PyBullet", self.theirs)):
             at = f", fraction {answer[2]:.9g}" if answer != MISS else ""
-            lines.append(f"  {side:<10} {self._said(answer)}{at}")
+            lines.append(f"  {side:<10} {self._hit_name(answer)}{at}")
         lines.append(f"  clearance  {self.clearance:.6g}" + (f" of limb {self.limb}" if self.limb >= 0 else ""))
         if self.why is not None:
             lines.append(f"  {self.why.shape.name.lower():<10} {'hit' if self.why.hit else 'miss'}, {self.why.reason}")
@@ -119,7 +119,7 @@ class RayExplanation:
             lines.append(f"  cause      {self.word}: {self.cause}")
             moved = self.move
             how = "none that was tried" if moved is None else f"{moved.length:.3g} by {_short(moved.by)}"
-            both = "" if moved is None else f", and both say {self._name(moved.body_link)}"
+            both = "" if moved is None else f", then both hit {self._name(moved.body_link)}"
             lines.append(f"  move       {how}{both}")
         return "\n".join(lines + ([] if self.ours[0] >= 0 else [f"  {line}" for line in remarks_on_end(self.end)]))
 
@@ -129,7 +129,7 @@ class RayExplanation:
         ValueError if either answer is a mesh or another shape that is neither limb nor plane: files cannot hold it.
         """
         if self._case["ours"] is None or self._case["theirs"] is None:
-            raise ValueError(f"save: expected limbs and planes, got {self._said(self.theirs)}, which no file holds")
+            raise ValueError(f"save: expected limbs and planes, got {self._hit_name(self.theirs)}, which no file holds")
         write_text(Path(path), json.dumps(self._case, indent=1, allow_nan=False))
 
 

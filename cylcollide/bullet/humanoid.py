@@ -32,36 +32,34 @@ JointValue = tuple[float, ...]
 """A ball joint's quaternion x, y, z, w or a hinge's angle in radians, as ``resetJointStatesMultiDof`` takes it."""
 
 
-class RecordedMotion(Recording):
-    """One recorded motion."""
+def pose_at(
+    motion: Recording, time: float, joint_widths: tuple[int, ...]
+) -> tuple[Float64Array, JointValue, list[JointValue]]:
+    """Position (3,) and quaternion x, y, z, w of the root, and the joints, at ``time`` seconds; any finite number.
 
-    def pose(self, time: float, joint_widths: tuple[int, ...]) -> tuple[Float64Array, JointValue, list[JointValue]]:
-        """Position (3,) and quaternion x, y, z, w of the root, and the joints, at ``time`` seconds; any finite number.
-
-        ``joint_widths`` are the columns of each joint in the order of the file: 4 for a quaternion, 1 for an angle.
-        ValueError if the joints do not fill a frame of the file exactly.
-        """
-        self.check_columns(sum(joint_widths))
-        first, second, way, turns = frames_around(self.times, np.asarray(time, dtype=np.float64), self.wraps)
-        share, a, b = float(way), self.frames[first], self.frames[second]
-        position = a[1:4] + share * (b[1:4] - a[1:4]) + turns * self.travel
-        joints, column = [], ROOT_COLUMNS
-        for width in joint_widths:
-            one, other = (frame[column : column + width] for frame in (a, b))
-            joints.append(_slerp(one, other, share) if width == 4 else tuple((one + share * (other - one)).tolist()))
-            column += width
-        return position, _slerp(a[4:8], b[4:8], share), joints
+    ``joint_widths`` are the columns of each joint in the order of the file: 4 for a quaternion, 1 for an angle.
+    ValueError if the joints do not fill a frame of the file exactly.
+    """
+    motion.check_columns(sum(joint_widths))
+    first, second, way, turns = frames_around(motion.times, np.asarray(time, dtype=np.float64), motion.wraps)
+    share, a, b = float(way), motion.frames[first], motion.frames[second]
+    position = a[1:4] + share * (b[1:4] - a[1:4]) + turns * motion.travel
+    joints, column = [], ROOT_COLUMNS
+    for width in joint_widths:
+        one, other = (frame[column : column + width] for frame in (a, b))
+        joints.append(_slerp(one, other, share) if width == 4 else tuple((one + share * (other - one)).tolist()))
+        column += width
+    return position, _slerp(a[4:8], b[4:8], share), joints
 
 
-def load_motions() -> dict[str, RecordedMotion]:
+def load_motions() -> dict[str, Recording]:
     """Read every motion of PyBullet's humanoid, by short name ("walk", "backflip", ...), in alphabetical order."""
     paths = sorted((data_folder() / "data" / "motions").glob(f"{MOTION_PREFIX}*.txt"))
     if not paths:
         raise FileNotFoundError(
             f"expected motions {MOTION_PREFIX}*.txt in {data_folder()}, found none; reinstall pybullet"
         )
-    recordings = {path.stem.removeprefix(MOTION_PREFIX): deepmimic.read(path) for path in paths}
-    return {name: RecordedMotion(name, one.wraps, one.frames) for name, one in recordings.items()}
+    return {path.stem.removeprefix(MOTION_PREFIX): deepmimic.read(path) for path in paths}
 
 
 def _slerp(a: Float64Array, b: Float64Array, share: float) -> JointValue:
@@ -95,7 +93,7 @@ class Humanoid(AbstractContextManager["Humanoid"]):
     """
 
     def __init__(self) -> None:
-        self.motions: dict[str, RecordedMotion] = load_motions()
+        self.motions: dict[str, Recording] = load_motions()
         self._bullet = bullet = Client(connect())
         self._body = _load_body(bullet)
         joints = [bullet.getJointInfo(self._body, joint) for joint in range(bullet.getNumJoints(self._body))]
@@ -111,7 +109,7 @@ class Humanoid(AbstractContextManager["Humanoid"]):
         """The limb ends p1 and p2, (m, 3) each in metres, at ``time`` seconds into a motion; ValueError if unknown."""
         if motion not in self.motions:
             raise ValueError(f"expected a motion out of {', '.join(self.motions)}, got {motion!r}")
-        position, orientation, joints = self.motions[motion].pose(time, self._joint_widths)
+        position, orientation, joints = pose_at(self.motions[motion], time, self._joint_widths)
         self._bullet.resetBasePositionAndOrientation(self._body, position.tolist(), orientation)
         self._bullet.resetJointStatesMultiDof(self._body, self._moving, joints)
         # Entries 0 and 1 of a link state are the inertial frame in float64; 4 and 5, the joint frame, are float32.

@@ -123,10 +123,10 @@ class MirrorHits(Result):
 
     def _merged(self) -> MergedHits:
         """The columns of PyBullet's tuples."""
-        return MergedHits(self._place, self.fraction, self.position, self.normal)
+        return MergedHits(self._hit_links, self.fraction, self.position, self.normal)
 
     @cached_property
-    def _place(self) -> Int32Array:
+    def _hit_links(self) -> Int32Array:
         """Body and link of each hit, -1 for a miss; (n, 2)."""
         body_link = self._state.shape_link.take(self._shape, axis=0)
         if self._own:
@@ -134,7 +134,7 @@ class MirrorHits(Result):
         return body_link
 
     def _body_links(self) -> Columns:
-        return {"body": self._place[:, 0], "link": self._place[:, 1]}
+        return {"body": self._hit_links[:, 0], "link": self._hit_links[:, 1]}
 
     def _surface(self) -> Columns:
         position, normal = self._of_limbs._new_surface()

@@ -159,7 +159,7 @@ def _answering(name: str, test: _Own) -> Callable[..., tuple[RayTestResult, ...]
     names = list(signature(getattr(Mirror, name)).parameters)[1:]
     is_one, known = name == "rayTest", set(names)
 
-    def ask(*arguments: Any, **keywords: Any) -> tuple[RayTestResult, ...]:
+    def ray_test(*arguments: Any, **keywords: Any) -> tuple[RayTestResult, ...]:
         def own() -> tuple[RayTestResult, ...]:
             return test(*arguments, **keywords)
 
@@ -180,7 +180,7 @@ def _answering(name: str, test: _Own) -> Callable[..., tuple[RayTestResult, ...]
             return own()
         return _answer(own, [starts] if is_one else starts, [ends] if is_one else ends, given)
 
-    return ask
+    return ray_test
 
 
 def _answer(own: _Own, starts: Any, ends: Any, options: dict[str, Any]) -> tuple[RayTestResult, ...]:
@@ -194,14 +194,14 @@ def _answer(own: _Own, starts: Any, ends: Any, options: dict[str, Any]) -> tuple
     try:
         mirror = _mirror_of(client, innermost)
     except ValueError as error:
-        return _meanwhile(own, error)
+        return _own_answer(own, error)
     try:
         answer = mirror.rayTestBatch(starts, ends, **options)
     except ValueError:
         try:
             mirror.sync()
         except ValueError as error:
-            return _meanwhile(own, error)
+            return _own_answer(own, error)
         answer, rays = own(), _as_rays(starts, ends)  # raises PyBullet's own error, if any
         if rays is None:
             return (MISS,) * len(answer)  # PyBullet reads uninitialised numbers
@@ -216,10 +216,10 @@ def _answer(own: _Own, starts: Any, ends: Any, options: dict[str, Any]) -> tuple
     return answer
 
 
-def _meanwhile(own: _Own, error: ValueError) -> tuple[RayTestResult, ...]:
+def _own_answer(own: _Own, error: ValueError) -> tuple[RayTestResult, ...]:
     """PyBullet's own answer about a client that cannot be mirrored, with a warning that says why."""
     answer = own()  # raises if the client is not connected
-    warnings.warn(f"{error}; PyBullet answers meanwhile", UserWarning, stacklevel=4)
+    warnings.warn(f"{error}; PyBullet's own answer is returned", UserWarning, stacklevel=4)
     return answer
 
 

@@ -230,7 +230,7 @@ def test_slabs_that_coincide_are_in_exact_order(c, names):
 
 def test_options_are_checked(c):
     for options, message in (
-        ({"inside": "Bullet"}, "inside: expected 'hit', 'exit' or 'ignore', got 'Bullet'; a Mirror takes 'bullet'"),
+        ({"inside": "Bullet"}, "inside: expected 'hit', 'exit', 'ignore' or 'bullet', got 'Bullet'"),
         ({"tolerance": -1e-3}, "tolerance: expected 0, or at least"),
         ({"tolerance": np.nan}, "tolerance: expected"),
         ({"tolerance": "1 mm"}, "tolerance: expected"),

@@ -259,7 +259,7 @@ def test_bad_input_is_refused(row):
         (r"expected a body and link of the client, got \(99, -1\)",
          lambda: mirror.rayTestBatch([[0, 0, 0]], [[1, 1, 1]], parentObjectUniqueId=99)),
         ("mesh: expected 'wrap', 'raise' or 'skip', got 'guess'", lambda: Mirror(row, mesh="guess")),
-        ("inside: expected 'hit', 'exit' or 'ignore'", lambda: Mirror(row, inside="guess")),
+        ("inside: expected 'hit', 'exit', 'ignore' or 'bullet'", lambda: Mirror(row, inside="guess")),
         ("follow: expected True or False, got .no.", lambda: Mirror(row, follow="no")),
         ("filters: expected True or False, got 1", lambda: Mirror(row).sync(filters=1)),
     ):  # fmt: skip
