@@ -65,7 +65,8 @@ class Wrapped:
     def __init__(
         self, client: Client, body_links: list[BodyLink], bounds: Float64Array, known: frozenset[BodyLink] | None = None
     ) -> None:
-        self._client, self.body_links, self._bounds = client, body_links, bounds
+        self._client, self.body_links, self.bounds = client, body_links, bounds
+        """The links, and their bounding boxes, (k, 2, 3)."""
         self._known = frozenset(body_links) if known is None else known
 
     def moved(self, bounds: Float64Array) -> Wrapped:
@@ -75,7 +76,7 @@ class Wrapped:
     @cached_property
     def _corners(self) -> Float64Array:
         """All low corners, and all high ones, padded, (2, k, 3)."""
-        padded = self._bounds + PADDING * np.array([[-1.0], [1.0]])
+        padded = self.bounds + PADDING * np.array([[-1.0], [1.0]])
         return np.clip(padded, -LARGEST, LARGEST).transpose(1, 0, 2).copy()
 
     @cached_property

@@ -22,7 +22,7 @@ from cylcollide.bullet.arguments import LARGEST, MeshPolicy, MirrorInside, Mirro
 from cylcollide.bullet.client import number_of
 from cylcollide.bullet.mirror import Mirror
 from cylcollide.bullet.tuples import MISS, RayTestResult
-from cylcollide.bullet.watch import EFFECTS, AsBuiltin, Changes, Effect, filter_calls, noting
+from cylcollide.bullet.watch import EFFECTS, AsBuiltin, Changes, Effect, filter_calls, recorded
 from cylcollide.constants import LARGEST_NUMBER
 
 Observer: TypeAlias = Callable[[Mirror, dict[str, Any], tuple[RayTestResult, ...]], None]
@@ -130,7 +130,7 @@ def _replacements() -> dict[str, Any]:
     filter_calls()  # counts calls from now on, including those made by these functions
     if not _made:
         changing = {name: effect for name, effect in EFFECTS.items() if effect > Effect.POSES and hasattr(OWN, name)}
-        functions = {name: noting(getattr(OWN, name), _changes, effect) for name, effect in changing.items()}
+        functions = {name: recorded(getattr(OWN, name), _changes, effect) for name, effect in changing.items()}
         functions |= {name: _answering(name, getattr(OWN, name)) for name in ("rayTest", "rayTestBatch")}
         functions["disconnect"] = _disconnecting
         _made.update({name: update_wrapper(AsBuiltin(f), getattr(OWN, name)) for name, f in functions.items()})
@@ -170,7 +170,7 @@ def _answering(name: str, test: _Own) -> Callable[..., tuple[RayTestResult, ...]
                 return own()  # PyBullet's own error
             rays = given.pop(names[0], None), given.pop(names[1], None)
         elif innermost and not observers and (mirror := innermost.mirrors.get(0)) and mirror._follower._is_partial:
-            _changes.note(Effect.POSES)  # short cut: starts and ends alone, and the last ray test was near few bodies
+            _changes.record(Effect.POSES)  # short cut: starts and ends alone, and the last ray test was near few bodies
             starts, ends = ([rays[0]], [rays[1]]) if is_one else rays
             found = mirror._follower.near_answers(starts, ends, ALL_LAYERS)
             if found is not None:
@@ -235,7 +235,7 @@ def _mirror_of(given: Any, patch: Patch) -> Mirror:
                 mirror = Mirror(client, mesh=mesh, inside=inside, tolerance=tolerance, follow=False)
                 mirror._follower.follow_calls(_changes, since)
                 made[client] = mirror
-    _changes.note(Effect.POSES)
+    _changes.record(Effect.POSES)
     return mirror
 
 

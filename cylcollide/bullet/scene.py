@@ -31,7 +31,6 @@ class MirrorScene(NamedTuple):
     fixed: Placement
     frames: Float64Array  # (m, 7), of the links that `fixed` names
     groups: dict[BodyLink, int]  # the filter group of every link
-    boxes: Float64Array  # (k, 2, 3), the bounding boxes of the wrapped links
     state: MirrorState
 
 
@@ -87,7 +86,7 @@ class SceneReader:
             known = {} if before is None or filters else before.groups
             return self._rebuilt(reading, {at: group for at, group in known.items() if at.body in reading.same})
         shapes, fixed, wrapped, (frames, boxes) = before.shapes, before.fixed, before.state.wrapped, read
-        if not _same_bits(boxes, before.boxes):
+        if not _same_bits(boxes, wrapped.bounds):
             wrapped = wrapped.moved(boxes)
         elif _same_bits(frames, before.frames):
             return before
@@ -106,7 +105,7 @@ class SceneReader:
             largest=largest_coordinate(world._tree.frame),
         )
         self._kept.append((draft, made))
-        return before._replace(reading=reading, frames=frames, boxes=boxes, state=state)
+        return before._replace(reading=reading, frames=frames, state=state)
 
     def _memory(self, before: MirrorScene) -> tuple[Draft, Posed]:
         """Memory for the next scene, with its limbs in the draft: that of an earlier scene that nothing reads."""
@@ -146,7 +145,7 @@ class SceneReader:
 
         groups = filter_groups(client, shapes, centres, known)
         group = np.array([groups[link] for link in shapes.body_links], dtype=np.uint32)[shapes.body_link]
-        sheets, boxes = sheets_of(shapes, made, fixed), wrapped_boxes(client, shapes.wrapped)
+        sheets = sheets_of(shapes, made, fixed)
         limb_links, sheet_links = (
             [shapes.body_links[k] for k in shapes.body_link[rows].tolist()] for rows in (fixed.limbs, fixed.planes)
         )
@@ -161,10 +160,10 @@ class SceneReader:
             np.array([*limb_links, *sheet_links, (-1, -1)], dtype=np.int32),
             limb_links,
             sheet_links,
-            Wrapped(client, shapes.wrapped, boxes),
+            Wrapped(client, shapes.wrapped, wrapped_boxes(client, shapes.wrapped)),
             largest_coordinate(world._tree.frame),
         )
-        return MirrorScene(reading, shapes, fixed, frames, groups, boxes, state)
+        return MirrorScene(reading, shapes, fixed, frames, groups, state)
 
 
 def _unnumbered(client: Client) -> int:

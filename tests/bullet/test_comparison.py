@@ -11,14 +11,11 @@ import pybullet as p
 import pytest
 import support.pybullet_scenes as scenes
 from support.package import ABOVE_PACKAGE, run_python
+from support.two_clients import GRAZE, THROUGH
 
 from cylcollide.bullet import patched
 from cylcollide.bullet.__main__ import ProgramComparison, main
 from cylcollide.bullet.patching import observers
-
-GRAZE = [-3.0, 0.0, 0.5004], [3.0, 0.0, 0.4999]
-"""Misses a ball of radius 0.5 at 0 by 0.15 mm; PyBullet hits it."""
-THROUGH = [-3.0, 0.0, 0.0], [3.0, 0.0, 0.0]
 
 
 @pytest.fixture
