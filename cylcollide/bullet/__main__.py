@@ -20,7 +20,6 @@ from cylcollide.bullet.tuples import MISS, RayTestResult
 LIMIT = "limit"
 """The cause of rays that PyBullet does not answer: it takes at most 16,383 in a call."""
 
-
 FEW = 5
 """How many rays with different answers are printed."""
 
@@ -58,8 +57,8 @@ class ProgramComparison:
             causes = causes_of(mirror, starts, ends, [ours[i] for i in rows], [theirs[i] for i in rows])
             self.causes.update(causes)
             for k, cause in enumerate(causes[: FEW - len(self.first)]):
-                said = f"PyBullet {_words(theirs[rows[k]])}, exact {_words(ours[rows[k]])}"
-                self.first.append(f"  {cause}: rayTest({starts[k].tolist()}, {ends[k].tolist()}): {said}")
+                answers = f"PyBullet {_words(theirs[rows[k]])}, exact {_words(ours[rows[k]])}"
+                self.first.append(f"  {cause}: rayTest({starts[k].tolist()}, {ends[k].tolist()}): {answers}")
 
     def __str__(self) -> str:
         words = ", ".join(
@@ -82,18 +81,22 @@ def main() -> None:
     """Run the program, with its own arguments, output and exit status."""
     parser = argparse.ArgumentParser(
         prog="python -m cylcollide.bullet",
-        description="Run a PyBullet program, unedited: its rayTest and rayTestBatch are answered exactly.",
+        description="Run a PyBullet program, unedited: with exact answers of rayTest and rayTestBatch.",
         epilog="Example: python -m cylcollide.bullet --compare demos/lidar.py",
     )
     parser.add_argument(
-        "--compare", action="store_true", help="ask PyBullet, too; at the end, say how many differ and why"
+        "--compare",
+        action="store_true",
+        help="also cast every ray in PyBullet; print at exit which answers differ, and why",
     )
-    parser.add_argument("--mesh", choices=("wrap", "raise", "skip"), help="what to do with meshes; see Mirror")
+    parser.add_argument("--mesh", choices=("wrap", "raise", "skip"), help="treatment of meshes, as in Mirror")
     policies = ("ignore", "hit", "exit", "bullet")
-    parser.add_argument("--inside", choices=policies, default="ignore", help="rays that start in a shape")
-    parser.add_argument("--tolerance", type=float, default=0.0, help="by how much shapes are grown; see Mirror")
+    parser.add_argument(
+        "--inside", choices=policies, default="ignore", help="treatment of rays that start in a shape, as in Mirror"
+    )
+    parser.add_argument("--tolerance", type=float, default=0.0, help="growth of every shape, as in Mirror")
     parser.add_argument("program", help="a Python file")
-    parser.add_argument("arguments", nargs=argparse.REMAINDER, help="of the program, as they are")
+    parser.add_argument("arguments", nargs=argparse.REMAINDER, help="arguments of the program")
     options = parser.parse_args()
     if not Path(options.program).is_file():
         parser.error(f"{options.program}: expected a Python file")

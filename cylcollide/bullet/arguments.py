@@ -17,10 +17,14 @@ from cylcollide.query.request import as_pairs
 SMALLEST, LARGEST = -(2**31), 2**31 - 1
 """The range of PyBullet's integers."""
 
+MeshPolicy: TypeAlias = Literal["raise", "skip", "wrap"]
+
 BULLET: Final = "bullet"
 MirrorInside: TypeAlias = InsidePolicy | Literal["bullet"]
 """How a ray treats a shape in which it starts."""
 
+MirrorOptions: TypeAlias = tuple[MeshPolicy | None, MirrorInside, float]
+"""Mesh, inside, tolerance."""
 
 RayOptions: TypeAlias = tuple[int, int, int]
 """Threads (below 1: the number of processors), mask of 32 layers, and number of the hit from 0 (below 0: the first)."""
@@ -39,7 +43,7 @@ BASE_OF_NONE: Final = BodyLink(-1, -1)
 def ray_options(threads: int, mask: int, number: int, client: int | None, own: int) -> RayOptions:
     """The options of both of PyBullet's ray tests, checked; `client` must be the mirror's own, or None."""
     if client is not None and client != own:
-        raise ValueError(f"physicsClientId: expected {own}, got {client}; make it a Mirror")
+        raise ValueError(f"physicsClientId: expected {own}, got {client}; make a Mirror of that client")
     return integer(threads, "numThreads"), layers(mask, "collisionFilterMask"), integer(number, "reportHitNumber")
 
 
@@ -79,13 +83,12 @@ def real(value: Any, name: str) -> float:
         raise ValueError(f"{name}: expected a real number, got {value!r}; leave it out for the default") from None
 
 
-def check_inside(value: Any) -> None:
-    """ValueError for all but a policy."""
-    if value != BULLET:
-        try:
-            validate.policy(value)
-        except ValueError as error:
-            raise ValueError(f"{error}; a Mirror takes {BULLET!r}, too") from None
+def mirror_options(mesh: MeshPolicy | None, inside: MirrorInside, tolerance: float) -> MirrorOptions:
+    """The checked options; ValueError for unknown policies, and for a tolerance that is no length."""
+    validate.one_of(inside, "inside", "hit", "exit", "ignore", BULLET)
+    if mesh is not None:
+        validate.one_of(mesh, "mesh", "wrap", "raise", "skip")
+    return mesh, inside, growth(tolerance, "tolerance")
 
 
 def growth(value: Any, name: str) -> float:

@@ -21,6 +21,8 @@ NO_USER_DATA = -1
 
 LINK_NAME = 12  # field of getJointInfo
 
+MARGIN = 11  # field of getDynamicsInfo; 0 for a compound
+
 BASE = -1
 """PyBullet's link index of a body's base."""
 

@@ -16,13 +16,11 @@ from typing import Any
 
 import numpy as np
 
-from cylcollide.bullet.client import BodyLink, Client
+from cylcollide.bullet.client import MARGIN, BodyLink, Client
 
 MARGINS = (0.0, 0.04)
 """Collision margins that no importer has set: of a compound, and of a single shape. Swept balls have one of these;
 PyBullet's own shapes and those of URDF files have others, so that most links need no child process."""
-
-MARGIN = 11  # field of getDynamicsInfo
 
 KIND, SIZES = 2, 3  # fields of getCollisionShapeData
 

@@ -22,8 +22,6 @@ Color: TypeAlias = tuple[float, float, float]
 CROSS = 0.02  # half length of a hit's cross, in metres
 FIELD = 1.0  # half width of the square drawn for a plane, in metres
 
-__all__ = ["Color", "crosses", "draw_rewound", "outlines", "redraw", "sheet_outline"]
-
 
 def redraw(client: Client, drawn: list[int], lines: Iterable[tuple[Float64Array, Color]]) -> list[int]:
     """Remove the drawn items and draw lines (m, 2, 3) in their colours; returns the new ones, none without a window."""

@@ -5,14 +5,12 @@ of their margin (which rounds edges).
 """
 
 from collections.abc import Sequence
-from typing import Protocol
 
 import numpy as np
 
 from cylcollide._types import Float64Array, InsidePolicy, Shape
-from cylcollide.bullet.arguments import MirrorInside
-from cylcollide.bullet.client import BodyLink, Client
-from cylcollide.bullet.merge_hits import MirrorState
+from cylcollide.bullet.client import MARGIN, BodyLink, Client
+from cylcollide.bullet.mirrored_limbs import MirroredLimbs
 from cylcollide.bullet.passthrough import FRACTION
 from cylcollide.bullet.tuples import MISS, RayTestResult
 from cylcollide.characters.quaternions import of_matrices
@@ -29,30 +27,9 @@ beyond a surface; in metres."""
 
 ON_PLANE = 1e-9  # metres: rounding
 
-ROUNDED, OWN_MARGIN, OWN_SHARE, MARGIN = 0.5, 0.04, 0.1, 11
-"""The share of a margin that corners lose (1 - 1 / sqrt 3, rounded up), Bullet's own margin, its limit as a share of
-the smallest half extent, and the index of the margin in `getDynamicsInfo`, which is 0 for a compound."""
-
-
-class Mirrored(Protocol):
-    """The members of a `Mirror` that this module uses."""
-
-    _client: Client
-    inside: MirrorInside
-    tolerance: float
-
-    @property
-    def _state(self) -> MirrorState:
-        """All shapes."""
-
-    @property
-    def limb_places(self) -> list[BodyLink]:
-        """Body and link of every limb."""
-
-    def rayTestBatch(  # noqa: N802  # PyBullet's name
-        self, rayFromPositions: Float64Array, rayToPositions: Float64Array, /
-    ) -> tuple[RayTestResult, ...]:
-        """The first shape along each segment (n, 3)."""
+ROUNDED, OWN_MARGIN, OWN_SHARE = 0.5, 0.04, 0.1
+"""The share of a margin that corners lose (1 - 1 / sqrt 3, rounded up), Bullet's own margin, and its limit as a share
+of the smallest half extent."""
 
 
 def is_unnumbered(answer: RayTestResult) -> bool:
@@ -66,7 +43,7 @@ def differ(ours: RayTestResult, theirs: RayTestResult) -> bool:
 
 
 def causes_of(
-    mirror: Mirrored,
+    mirror: MirroredLimbs,
     starts: Float64Array,
     ends: Float64Array,
     ours: Sequence[RayTestResult],
@@ -81,9 +58,9 @@ def causes_of(
         small = _crossed(mirror, _shrunk(limbs, ROUNDED * margin), starts, ends)
     around, state = limbs.inflated(max(SHELL, mirror.tolerance)), mirror._state
     inside = _crossed(mirror, around, starts, starts, "hit")
-    for sheet, normal, rank in zip(state.sheets, state.sheet_table.unit, state.sheet_rank.tolist(), strict=True):
+    for sheet, normal, body_link in zip(state.sheets, state.sheet_table.unit, state.sheet_links, strict=True):
         for i in np.flatnonzero(np.abs((starts - sheet.point) @ normal) <= mirror.tolerance + ON_PLANE).tolist():
-            inside[i][state.rank_link[rank]] = 0.0
+            inside[i][body_link] = 0.0
     body_links = set(map(tuple, links))
     lengths = np.linalg.norm(ends - starts, axis=1).tolist()
 
@@ -105,14 +82,14 @@ def causes_of(
     return [cause(i, a, b) for i, (a, b) in enumerate(zip(ours, theirs, strict=True))]
 
 
-def true_limbs(mirror: Mirrored) -> Limbs:
+def true_limbs(mirror: MirroredLimbs) -> Limbs:
     """The limbs as the client has them, without a tolerance."""
     limbs = mirror._state.world.limbs
     return _shrunk(limbs, mirror.tolerance) if mirror.tolerance and len(limbs) else limbs
 
 
 def _crossed(
-    mirror: Mirrored, limbs: Limbs, starts: Float64Array, ends: Float64Array, inside: InsidePolicy = "ignore"
+    mirror: MirroredLimbs, limbs: Limbs, starts: Float64Array, ends: Float64Array, inside: InsidePolicy = "ignore"
 ) -> list[dict[tuple[int, int], float]]:
     """The links of all limbs that each ray crosses, with the fraction of the first crossing."""
     chords, body_links = Snapshot._of(limbs).chords_segments(starts, ends, inside=inside), mirror.limb_places

@@ -15,7 +15,6 @@ from cylcollide._types import Float64Array, Shape
 from cylcollide.bullet.client import BodyLink
 from cylcollide.bullet.differences import (
     NO_NUMBER,
-    Mirrored,
     box_turns,
     causes_of,
     differ,
@@ -23,6 +22,7 @@ from cylcollide.bullet.differences import (
     margin_of,
     true_limbs,
 )
+from cylcollide.bullet.mirrored_limbs import MirroredLimbs
 from cylcollide.bullet.tuples import MISS, RayTestResult
 from cylcollide.exact.line import Triple
 from cylcollide.limbs.distance import nearest_limb
@@ -103,7 +103,7 @@ class RayExplanation:
         """Body and link by name, "nothing" for a miss."""
         return self.names.get(body_link, "nothing")
 
-    def _said(self, answer: RayTestResult) -> str:
+    def _hit_name(self, answer: RayTestResult) -> str:
         """The name of the body and link that an answer hits."""
         return "a solid without a body number" if is_unnumbered(answer) else self._name(answer[:2])
 
@@ -111,7 +111,7 @@ class RayExplanation:
         lines = [f"{self.start} -> {self.end}: " + ("the answers differ" if self.differs else "both agree")]
         for side, answer in (("mirror", self.ours), ("PyBullet", self.theirs)):
             at = f", fraction {answer[2]:.9g}" if answer != MISS else ""
-            lines.append(f"  {side:<10} {self._said(answer)}{at}")
+            lines.append(f"  {side:<10} {self._hit_name(answer)}{at}")
         lines.append(f"  clearance  {self.clearance:.6g}" + (f" of limb {self.limb}" if self.limb >= 0 else ""))
         if self.why is not None:
             lines.append(f"  {self.why.shape.name.lower():<10} {'hit' if self.why.hit else 'miss'}, {self.why.reason}")
@@ -119,7 +119,7 @@ class RayExplanation:
             lines.append(f"  cause      {self.word}: {self.cause}")
             moved = self.move
             how = "none that was tried" if moved is None else f"{moved.length:.3g} by {_short(moved.by)}"
-            both = "" if moved is None else f", and both say {self._name(moved.body_link)}"
+            both = "" if moved is None else f", then both hit {self._name(moved.body_link)}"
             lines.append(f"  move       {how}{both}")
         return "\n".join(lines + ([] if self.ours[0] >= 0 else [f"  {line}" for line in remarks_on_end(self.end)]))
 
@@ -129,11 +129,11 @@ class RayExplanation:
         ValueError if either answer is a mesh or another shape that is neither limb nor plane: files cannot hold it.
         """
         if self._case["ours"] is None or self._case["theirs"] is None:
-            raise ValueError(f"save: expected limbs and planes, got {self._said(self.theirs)}, which no file holds")
+            raise ValueError(f"save: expected limbs and planes, got {self._hit_name(self.theirs)}, which no file holds")
         write_text(Path(path), json.dumps(self._case, indent=1, allow_nan=False))
 
 
-def explain_ray(mirror: Mirrored, start: Float64Array, end: Float64Array) -> RayExplanation:
+def explain_ray(mirror: MirroredLimbs, start: Float64Array, end: Float64Array) -> RayExplanation:
     """The explanation of one segment, start and end (3,)."""
     starts, ends = start[None], end[None]
     (ours,), (theirs,) = mirror.rayTestBatch(starts, ends), mirror._client.ray_hits(starts, ends)
@@ -156,7 +156,7 @@ def explain_ray(mirror: Mirrored, start: Float64Array, end: Float64Array) -> Ray
     )
 
 
-def _least_move(mirror: Mirrored, start: Float64Array, end: Float64Array, hit: RayTestResult) -> Move | None:
+def _least_move(mirror: MirroredLimbs, start: Float64Array, end: Float64Array, hit: RayTestResult) -> Move | None:
     """The smallest move across the ray or along it after which both answers have the same body and link."""
     along = _unit(end - start, np.array([1.0, 0.0, 0.0]))
     normal = np.array(hit[4])
@@ -171,7 +171,7 @@ def _least_move(mirror: Mirrored, start: Float64Array, end: Float64Array, hit: R
     return _first_agreement(mirror, start, end, finer[:, None] * (np.array(found.by) / length))
 
 
-def _first_agreement(mirror: Mirrored, start: Float64Array, end: Float64Array, moves: Float64Array) -> Move | None:
+def _first_agreement(mirror: MirroredLimbs, start: Float64Array, end: Float64Array, moves: Float64Array) -> Move | None:
     """The first of moves (n, 3) after which both agree."""
     starts, ends = start + moves, end + moves
     answers = zip(mirror.rayTestBatch(starts, ends), mirror._client.ray_hits(starts, ends), strict=True)
@@ -182,7 +182,7 @@ def _first_agreement(mirror: Mirrored, start: Float64Array, end: Float64Array, m
 
 
 def _clearance(
-    mirror: Mirrored, start: Float64Array, end: Float64Array, body_link: BodyLink
+    mirror: MirroredLimbs, start: Float64Array, end: Float64Array, body_link: BodyLink
 ) -> tuple[int, float, Explanation | None]:
     """The limb (-1: a plane) of a link nearest to a segment, its clearance and explanation; of all links for a miss."""
     state = mirror._state
@@ -198,8 +198,8 @@ def _clearance(
     )
     heights = [
         np.array([(point - sheet.point) @ unit for point in (start, end)])
-        for sheet, unit, rank in zip(state.sheets, state.sheet_table.unit, state.sheet_rank.tolist(), strict=True)
-        if body_link in (state.rank_link[rank], BodyLink(-1, -1))
+        for sheet, unit, of_sheet in zip(state.sheets, state.sheet_table.unit, state.sheet_links, strict=True)
+        if body_link in (of_sheet, BodyLink(-1, -1))
     ]
     apart = [abs(h).min() * (1.0 if (h > 0).all() or (h < 0).all() else -1.0) - mirror.tolerance for h in heights]
     least = float(min(apart, default=inf)) + 0.0
@@ -209,14 +209,13 @@ def _clearance(
 
 
 def _case(
-    mirror: Mirrored, start: Float64Array, end: Float64Array, ours: RayTestResult, theirs: RayTestResult
+    mirror: MirroredLimbs, start: Float64Array, end: Float64Array, ours: RayTestResult, theirs: RayTestResult
 ) -> dict[str, Any]:
     """The segment, the limbs near it and all planes as JSON values; answers are indices into `names`."""
     state, limbs, body_links = mirror._state, true_limbs(mirror), mirror.limb_places
     around = Snapshot._of(limbs.inflated(ROOM + mirror.tolerance)).chords_segments(start[None], end[None]).limb.tolist()
     chosen = [i for i, body_link in enumerate(body_links) if i in around or body_link in (ours[:2], theirs[:2])]
-    turns, planes = box_turns(limbs), [state.rank_link[rank] for rank in state.sheet_rank.tolist()]
-    listed = [body_links[i] for i in chosen] + planes
+    turns, listed = box_turns(limbs), [body_links[i] for i in chosen] + state.sheet_links
     return {
         "format": FORMAT,
         "start": start.tolist(),

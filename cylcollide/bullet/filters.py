@@ -52,8 +52,7 @@ def filter_groups(
         if is_missed.any() and not are_boxes_new:
             client.performCollisionDetection()
             are_boxes_new = True
-    groups[shapes.wrapped] = ALL_LAYERS
-    return dict(zip(shapes.body_links, groups.tolist(), strict=True))
+    return dict(zip(shapes.body_links, groups.tolist(), strict=True)) | dict.fromkeys(shapes.wrapped, ALL_LAYERS)
 
 
 def _measure(client: Client, shapes: Shapes, centres: Float64Array, left: Int64Array, groups: Uint32Array) -> None:

@@ -33,21 +33,21 @@ class Follower:
 
     def __init__(self, client: Client, reader: SceneReader, inside: MirrorInside, follow: bool) -> None:
         self._client, self._reader, self._inside, self._follow = client, reader, inside, follow
-        self._noted: Changes | None = None
+        self._changes: Changes | None = None
         self._near: NearBodies | None = None
         self._near_tests = 0, 0  # the last recorded change of poses, and near tests since then
         self._is_partial = False  # whether a query has read only some bodies
-        self._is_direct, calls = client.is_direct, filter_calls()
-        self._known = Known(self._reader.read(None, True), None, calls)
+        calls = filter_calls()
+        self._known = Known(reader.read(None, True), None, calls)
 
     @property
     def scene(self) -> MirrorScene:
         """The scene as it was last read."""
         return self._known.scene
 
-    def follow_calls(self, noted: Changes, since: Changed | None = None) -> None:
-        """Read the client from now on only after calls in `noted`; `since`: its `last()` before the present scene."""
-        self._noted, self._known = noted, self._known._replace(seen=since)
+    def follow_calls(self, changes: Changes, since: Changed | None = None) -> None:
+        """Read the client from now on only after calls in `changes`; `since`: its `last()` before the present scene."""
+        self._changes, self._known = changes, self._known._replace(seen=since)
 
     def sync(self, filters: bool = False) -> MirrorScene:
         """Read the client; `filters`: measure all filters, too."""
@@ -59,23 +59,23 @@ class Follower:
         calls = filter_calls()
         scene = self._reader.read(known.scene, filters or calls != known.filter_calls)
         self._known, self._is_partial = Known(scene, seen, calls), False
-        if self._noted is not None:
+        if self._changes is not None:
             self._near = None  # meshes may have changed
         return scene
 
     def sync_if_due(self) -> MirrorScene:
         """The scene; the client is read if it is followed, and something may have changed."""
         known = self._known
-        if self._noted is None:
+        if self._changes is None:
             return self.sync() if self._follow else known.scene
-        now, before = self._noted.last(), known.seen
-        is_old = filter_calls() != known.filter_calls or not self._is_direct
+        now, before = self._changes.last(), known.seen
+        is_old = filter_calls() != known.filter_calls or not self._client.is_direct
         if before is None or now[1:] != before[1:] or is_old:
             return self._read(known, now, before is None or now[2] != before[2])
         if now == before:
             return known.scene
         scene = self._reader.read(known.scene, False, poses_only=True)
-        if self._noted.last()[1:] != now[1:]:  # another thread has changed bodies meanwhile
+        if self._changes.last()[1:] != now[1:]:  # another thread has changed bodies meanwhile
             return self._read(known, now, False)
         self._known, self._is_partial = known._replace(scene=scene, seen=now), False
         return scene
@@ -90,31 +90,31 @@ class Follower:
 
         Also None after `NEAR_TESTS` ray tests since one change.
         """
-        (scene, before, calls), noted, near = self._known, self._noted, self._near
+        (scene, before, calls), changes, near = self._known, self._changes, self._near
         n = len(starts) if isinstance(starts, (list, tuple)) else np.size(starts) // 3
         if LAST_CALL[0] != calls or (n > FEW_RAYS and n > few_rays(len(scene.reading.bodies))):
             return None
-        if noted is None:
+        if changes is None:
             if not self._follow:
                 return None
         else:
-            poses, (tested, tests) = noted.poses, self._near_tests
-            if before is None or poses == before[0] or noted.scene != before[1] or noted.filters != before[2]:
+            poses, (tested, tests) = changes.poses, self._near_tests
+            if before is None or poses == before[0] or changes.scene != before[1] or changes.filters != before[2]:
                 return None
             if tested != poses:
                 tests = 0
             self._near_tests = poses, tests + 1
-            if tests >= NEAR_TESTS or not self._is_direct:
+            if tests >= NEAR_TESTS or not self._client.is_direct:
                 return None
         if near is None or LENGTHS[0] != near.lengths or (near.scene is not scene and not near.suits(scene)):
             try:
-                if noted is None and not self._reader.bodies_are_those_of(scene):
+                if changes is None and not self._reader.bodies_are_those_of(scene):
                     return None
-                near = self._near = NearBodies(self._client, scene, self._inside, records_calls=noted is not None)
+                near = self._near = NearBodies(self._client, scene, self._inside, records_calls=changes is not None)
             except (self._client.api.error, IndexError):  # a body is gone, or another one has its number
                 return None
         answers = near.answers(starts, ends, mask)
-        if noted is not None and before is not None and noted.last()[1:] != before[1:]:
+        if changes is not None and before is not None and changes.last()[1:] != before[1:]:
             return None  # another thread has changed bodies meanwhile
         self._is_partial = self._is_partial or answers is not None
         return answers

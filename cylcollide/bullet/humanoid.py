@@ -10,8 +10,8 @@ frame outside its duration.
 """
 
 import tempfile
+from contextlib import AbstractContextManager
 from pathlib import Path
-from typing import Self
 from xml.etree import ElementTree
 
 import numpy as np
@@ -32,37 +32,34 @@ JointValue = tuple[float, ...]
 """A ball joint's quaternion x, y, z, w or a hinge's angle in radians, as ``resetJointStatesMultiDof`` takes it."""
 
 
-class RecordedMotion(Recording):
-    """One recorded motion."""
+def pose_at(
+    motion: Recording, time: float, joint_widths: tuple[int, ...]
+) -> tuple[Float64Array, JointValue, list[JointValue]]:
+    """Position (3,) and quaternion x, y, z, w of the root, and the joints, at ``time`` seconds; any finite number.
 
-    def pose(self, time: float, joint_widths: tuple[int, ...]) -> tuple[Float64Array, JointValue, list[JointValue]]:
-        """Position (3,) and quaternion x, y, z, w of the root, and the joints, at ``time`` seconds; any finite number.
-
-        ``joint_widths`` are the columns of each joint in the order of the file: 4 for a quaternion, 1 for an angle.
-        ValueError if the joints do not fill a frame of the file exactly.
-        """
-        self.check_columns(sum(joint_widths))
-        first, second, way, turns = frames_around(self.times, np.asarray(time, dtype=np.float64), self.wraps)
-        share, a, b = float(way), self.frames[first], self.frames[second]
-        position = a[1:4] + share * (b[1:4] - a[1:4]) + turns * self.travel
-        joints, column = [], ROOT_COLUMNS
-        for width in joint_widths:
-            here = slice(column, column + width)
-            one, other = a[here], b[here]
-            joints.append(_slerp(one, other, share) if width == 4 else tuple((one + share * (other - one)).tolist()))
-            column += width
-        return position, _slerp(a[4:8], b[4:8], share), joints
+    ``joint_widths`` are the columns of each joint in the order of the file: 4 for a quaternion, 1 for an angle.
+    ValueError if the joints do not fill a frame of the file exactly.
+    """
+    motion.check_columns(sum(joint_widths))
+    first, second, way, turns = frames_around(motion.times, np.asarray(time, dtype=np.float64), motion.wraps)
+    share, a, b = float(way), motion.frames[first], motion.frames[second]
+    position = a[1:4] + share * (b[1:4] - a[1:4]) + turns * motion.travel
+    joints, column = [], ROOT_COLUMNS
+    for width in joint_widths:
+        one, other = (frame[column : column + width] for frame in (a, b))
+        joints.append(_slerp(one, other, share) if width == 4 else tuple((one + share * (other - one)).tolist()))
+        column += width
+    return position, _slerp(a[4:8], b[4:8], share), joints
 
 
-def load_motions() -> dict[str, RecordedMotion]:
+def load_motions() -> dict[str, Recording]:
     """Read every motion of PyBullet's humanoid, by short name ("walk", "backflip", ...), in alphabetical order."""
     paths = sorted((data_folder() / "data" / "motions").glob(f"{MOTION_PREFIX}*.txt"))
     if not paths:
         raise FileNotFoundError(
             f"expected motions {MOTION_PREFIX}*.txt in {data_folder()}, found none; reinstall pybullet"
         )
-    recordings = map(deepmimic.read, paths)
-    return {(name := r.name.removeprefix(MOTION_PREFIX)): RecordedMotion(name, r.wraps, r.frames) for r in recordings}
+    return {path.stem.removeprefix(MOTION_PREFIX): deepmimic.read(path) for path in paths}
 
 
 def _slerp(a: Float64Array, b: Float64Array, share: float) -> JointValue:
@@ -89,16 +86,15 @@ def containing_cylinder(kind: int, dimensions: tuple[float, float, float]) -> tu
     raise ValueError(f"expected a sphere, capsule or box, got PyBullet geometry type {kind}; give it a rule here")
 
 
-class Humanoid:
-    """The character in a separate PyBullet client; a context manager.
+class Humanoid(AbstractContextManager["Humanoid"]):
+    """The character in a separate PyBullet client, which the end of a `with` block disconnects.
 
     It has m limbs with ``names``, those of their links, and ``radius`` (m,) in metres; and ``motions`` by name.
     """
 
     def __init__(self) -> None:
-        self.motions: dict[str, RecordedMotion] = load_motions()
-        self._client = connect()
-        self._bullet = bullet = Client(self._client)
+        self.motions: dict[str, Recording] = load_motions()
+        self._bullet = bullet = Client(connect())
         self._body = _load_body(bullet)
         joints = [bullet.getJointInfo(self._body, joint) for joint in range(bullet.getNumJoints(self._body))]
         # Joints that move, in link order, which is the order of the motion files.
@@ -113,7 +109,7 @@ class Humanoid:
         """The limb ends p1 and p2, (m, 3) each in metres, at ``time`` seconds into a motion; ValueError if unknown."""
         if motion not in self.motions:
             raise ValueError(f"expected a motion out of {', '.join(self.motions)}, got {motion!r}")
-        position, orientation, joints = self.motions[motion].pose(time, self._joint_widths)
+        position, orientation, joints = pose_at(self.motions[motion], time, self._joint_widths)
         self._bullet.resetBasePositionAndOrientation(self._body, position.tolist(), orientation)
         self._bullet.resetJointStatesMultiDof(self._body, self._moving, joints)
         # Entries 0 and 1 of a link state are the inertial frame in float64; 4 and 5, the joint frame, are float32.
@@ -126,19 +122,9 @@ class Humanoid:
         """The character's named limbs at these ends."""
         return Limbs.cylinders(p1, p2, self.radius, name=self.names)
 
-    def close(self) -> None:
-        """Disconnect the client."""
-        if self._client >= 0:
-            self._bullet.disconnect()
-            self._client = -1
-
-    def __enter__(self) -> Self:
-        """Return the character itself."""
-        return self
-
     def __exit__(self, *exc_info: object) -> None:
         """Disconnect the client."""
-        self.close()
+        self._bullet.disconnect()
 
     def _link_shapes(self, link: int, name: str) -> list[tuple[str, int, Float64Array, Float64Array, float]]:
         """The limbs of a link: name, link, both ends (3,) in its inertial frame, and radius."""

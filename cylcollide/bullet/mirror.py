@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterable
-from typing import Any, NoReturn, get_args
+from typing import Any, NoReturn
 
 import numpy as np
 from numpy.typing import ArrayLike
@@ -11,26 +11,34 @@ from numpy.typing import ArrayLike
 from cylcollide import validate
 from cylcollide._types import BoolArray, Float64Array
 from cylcollide.bullet import arguments, debug_draw
-from cylcollide.bullet.arguments import BULLET, NOT_GIVEN, ONE, PLAIN, MirrorInside, RayOptions, ray_options, vectors
-from cylcollide.bullet.chords import chords
+from cylcollide.bullet.arguments import (
+    BULLET,
+    NOT_GIVEN,
+    ONE,
+    PLAIN,
+    MeshPolicy,
+    MirrorInside,
+    RayOptions,
+    ray_options,
+    vectors,
+)
 from cylcollide.bullet.client import BodyLink, Client
 from cylcollide.bullet.explain import RayExplanation, explain_ray
 from cylcollide.bullet.following import Follower
 from cylcollide.bullet.merge_hits import MirrorState, RayTest, numbered
 from cylcollide.bullet.mirror_hits import MirrorChords, MirrorHits
-from cylcollide.bullet.mirror_points import MirrorPoints
+from cylcollide.bullet.mirrored_limbs import MirroredLimbs
 from cylcollide.bullet.plane import Sheet
 from cylcollide.bullet.poses import in_world, parent_frame
-from cylcollide.bullet.read_shapes import MeshPolicy
-from cylcollide.bullet.scene import MirrorScene, SceneReader
+from cylcollide.bullet.scene import SceneReader
 from cylcollide.bullet.thick_hits import cast
 from cylcollide.bullet.tuples import MISS, RayTestResult, hit_tuples
 from cylcollide.bullet.watch import WatchedClient, changes_of
-from cylcollide.limbs.limbs import Limbs
+from cylcollide.limbs.wireframe import outlines
 from cylcollide.query.arguments import arguments_of
 
 
-class Mirror(MirrorPoints):
+class Mirror(MirroredLimbs):
     """Exact ray tests on the shapes of a live PyBullet client.
 
     Spheres, boxes, capsules and cylinders of all bodies and links become limbs, planes become exact
@@ -77,40 +85,11 @@ class Mirror(MirrorPoints):
         tolerance: float = 0.0,
         follow: bool = True,
     ) -> None:
-        arguments.check_inside(inside)
-        self.tolerance = arguments.growth(tolerance, "tolerance")
-        """The growth of limbs."""
-        if mesh is not None and mesh not in get_args(MeshPolicy):
-            raise ValueError(f"mesh: expected one of {', '.join(map(repr, get_args(MeshPolicy)))}, got {mesh!r}")
-        self._client, self.inside = Client(client), inside
-        """PyBullet's functions for the client, and the inside policy."""
+        _, self.inside, self.tolerance = arguments.mirror_options(mesh, inside, tolerance)
+        self._client = Client(client)
         self._drawn: list[int] = []
         reader = SceneReader(self._client, mesh or "wrap", self.tolerance, warns=mesh is None)
         self._follower = Follower(self._client, reader, inside, validate.flag(follow, "follow"))
-
-    @property
-    def _scene(self) -> MirrorScene:
-        """All shapes as they were last read."""
-        return self._follower.scene
-
-    @property
-    def _state(self) -> MirrorState:
-        """All shapes as they were at the last `sync`, for the modules of this package."""
-        return self._follower.whole_scene.state
-
-    @property
-    def limbs(self) -> Limbs:
-        """The limbs at the last `sync` or query of many rays; after a query of few rays, at present.
-
-        Their names are those of body and link ("ant 3/front_left_foot"). Their masks are the filter
-        groups, 0 if no ray can hit them.
-        """
-        return self._state.world.limbs
-
-    @property
-    def limb_places(self) -> list[BodyLink]:
-        """Body and link of every limb."""
-        return [self._scene.state.rank_link[rank] for rank in self._scene.state.limb_rank.tolist()]
 
     @property
     def _sheets(self) -> list[Sheet]:
@@ -272,7 +251,7 @@ class Mirror(MirrorPoints):
     @arguments_of(arguments.mirror_segments)
     def chords_segments(self, request: arguments.SegmentArguments) -> MirrorChords:
         """Every shape that each segment crosses, sorted along it; arguments as in `cast_segments`."""
-        return chords(*self._array_request(request))
+        return MirrorChords(*self._array_request(request))
 
     @arguments_of(arguments.mirror_segments)
     def occluded_segments(self, request: arguments.SegmentArguments) -> BoolArray:
@@ -312,7 +291,7 @@ class Mirror(MirrorPoints):
         It replaces the previous drawing. `hits`: results of `rayTest` and `rayTestBatch`. Returns
         the number of lines; a DIRECT client shows none.
         """
-        parts = [debug_draw.outlines(limbs) for limbs in (self.limbs, self._state.wrapped.boxes)]
+        parts = [outlines(limbs) for limbs in (self.limbs, self._state.wrapped.boxes)]
         shapes = np.concatenate(parts + [debug_draw.sheet_outline(sheet) for sheet in self._sheets])
         lines = [(shapes, color), (debug_draw.crosses(hits), hit_color)]
         self._drawn = debug_draw.redraw(self._client, self._drawn, lines)

@@ -9,7 +9,7 @@ import numpy as np
 
 from cylcollide._types import BoolArray, Float64Array, Int32Array, Int64Array
 from cylcollide.bullet.core_hits import core_hits
-from cylcollide.bullet.merge_hits import MergedHits, MirrorState, RayTest, numbered
+from cylcollide.bullet.merge_hits import MergedHits, MirrorState, RayTest, all_hits, numbered
 from cylcollide.bullet.passthrough import FRACTION, NORMAL, POSITION
 from cylcollide.bullet.sheet_loops import OPEN_ORDER, fill_sheets, first_sheets
 from cylcollide.bullet.tuples import RayTestResult
@@ -123,10 +123,10 @@ class MirrorHits(Result):
 
     def _merged(self) -> MergedHits:
         """The columns of PyBullet's tuples."""
-        return MergedHits(self._place, self.fraction, self.position, self.normal)
+        return MergedHits(self._hit_links, self.fraction, self.position, self.normal)
 
     @cached_property
-    def _place(self) -> Int32Array:
+    def _hit_links(self) -> Int32Array:
         """Body and link of each hit, -1 for a miss; (n, 2)."""
         body_link = self._state.shape_link.take(self._shape, axis=0)
         if self._own:
@@ -134,7 +134,7 @@ class MirrorHits(Result):
         return body_link
 
     def _body_links(self) -> Columns:
-        return {"body": self._place[:, 0], "link": self._place[:, 1]}
+        return {"body": self._hit_links[:, 0], "link": self._hit_links[:, 1]}
 
     def _surface(self) -> Columns:
         position, normal = self._of_limbs._new_surface()
@@ -208,20 +208,18 @@ class MirrorChords(Result):
     exit_fraction = Field[Float64Array]("Where it leaves, NaN for what Bullet hits; one per chord.")
     offsets = Field[Int64Array]("Where the chords of each segment begin, and the last end; int64 (n + 1,).")
 
-    def __init__(
-        self,
-        ray: Int64Array,
-        limb: Int64Array,
-        body_link: Int32Array,
-        fractions: tuple[Float64Array, Float64Array],
-        rays: int,
-    ) -> None:
-        (body, link), (entry, leave) = body_link.T, fractions
-        offsets = np.concatenate([[0], np.cumsum(np.bincount(ray, minlength=rays))])
+    def __init__(self, state: MirrorState, rays: RayTest) -> None:
+        hits = all_hits(state, rays)
+        count = np.bincount(hits.ray, minlength=len(rays.starts))
         self._columns = {
-            "ray": ray, "body": body, "link": link, "limb": limb.astype(np.int32), "entry_fraction": entry,
-            "exit_fraction": leave, "offsets": offsets,
-        }  # fmt: skip
+            "ray": hits.ray,
+            "body": hits.body_link[:, 0],
+            "link": hits.body_link[:, 1],
+            "limb": np.where(hits.shape < len(state.limb_rank), hits.shape, -1).astype(np.int32),
+            "entry_fraction": hits.fraction,
+            "exit_fraction": hits.exit_fraction,
+            "offsets": np.concatenate([[0], np.cumsum(count)]),
+        }
 
     def __len__(self) -> int:
         return len(self.ray)

@@ -31,7 +31,7 @@ from cylcollide.bullet.near_marks import LINKS_FIRST, mark_near
 from cylcollide.bullet.passthrough import PADDING
 from cylcollide.bullet.pose_loops import BOX, PLANE, posed_memory
 from cylcollide.bullet.read_shapes import ball_radii
-from cylcollide.bullet.reader import Unchanged
+from cylcollide.bullet.reader import unchanged
 from cylcollide.bullet.scene import MirrorScene
 from cylcollide.bullet.tuples import MISS, Call, RayTestResult, hit_tuples, read_rows, read_states, results_unchanged
 from cylcollide.kernels.ray import Rays
@@ -99,7 +99,7 @@ class NearBodies:
         self._unchanged: list[Callable[[], bool]] = [
             partial(results_unchanged, ((*count, len(known)),))
             if records_calls
-            else Unchanged(client, known, masses, known.keys() - looked_at).holds
+            else unchanged(client, known, masses, known.keys() - looked_at)
             for masses in _masses(scene)
         ]
         """The check for rays that hit all groups, and the one for other rays."""
@@ -135,8 +135,7 @@ class NearBodies:
 
     def suits(self, scene: MirrorScene) -> bool:
         """Whether the scene has the same shapes and filters, and the same planes in the same places."""
-        own = self.scene
-        return own is scene or (own.shapes is scene.shapes and own.state.sheets is scene.state.sheets)
+        return self.scene.shapes is scene.shapes and self.scene.state.sheets is scene.state.sheets
 
     def _memory(self) -> _Kept:
         """New memory for one ray test, also packed for loops, and arguments of the functions that fill and read it."""

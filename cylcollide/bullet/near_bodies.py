@@ -46,8 +46,8 @@ def near_bodies(
     shapes_of, wrapped_of = defaultdict[int, list[tuple[int, float]]](list), defaultdict[int, list[BodyLink]](list)
     for row, reach in zip(shapes.body_link.tolist(), beyond.tolist(), strict=True):
         shapes_of[shapes.body_links[row].body].append((shapes.body_links[row].link, reach))
-    for row in shapes.wrapped:
-        wrapped_of[shapes.body_links[row].body].append(shapes.body_links[row])
+    for body_link in shapes.wrapped:
+        wrapped_of[body_link.body].append(body_link)
     return [
         _near_body(client, scene, body, shapes_of[body], wrapped_of[body], lengths, records_calls)
         for body in sorted({*shapes_of, *wrapped_of})

@@ -12,7 +12,6 @@ from cylcollide._types import Float64Array, Int64Array
 from cylcollide.bullet.box_loops import entering_any, entering_rows
 from cylcollide.bullet.client import BASE, BodyLink, Client
 from cylcollide.bullet.filters import signed
-from cylcollide.bullet.read_shapes import Shapes
 from cylcollide.bullet.tuples import MISS, RayTestResult
 from cylcollide.bvh.build import build
 from cylcollide.bvh.layout import Tree
@@ -33,31 +32,21 @@ FEW_PAIRS = 4096
 LARGEST = 1e18  # PyBullet reports 1e30 for an unbounded side, beyond what kernels trust
 
 
-NO_BOXES = np.empty((0, 2, 3))
-
 FRACTION: Final = 2
 POSITION: Final = 3
 NORMAL: Final = 4
 
 
-def wrapped_links(shapes: Shapes) -> list[BodyLink]:
-    """The links that are left to Bullet."""
-    return [shapes.body_links[k] for k in shapes.wrapped]
-
-
-def wrapped_boxes(client: Client, shapes: Shapes) -> Float64Array:
-    """The bounding boxes (k, 2, 3) of the wrapped links.
+def wrapped_boxes(client: Client, body_links: list[BodyLink]) -> Float64Array:
+    """The bounding boxes (k, 2, 3) of wrapped links; ValueError, naming body and link, if one is not finite.
 
     PyBullet's boxes of links are a step behind until forward kinematics is computed, which `getLinkState` does here.
     """
-    for body_link in wrapped_links(shapes):
+    if not body_links:
+        return np.empty((0, 2, 3))
+    for body_link in body_links:
         if body_link.link != BASE:
             client.getLinkState(*body_link, 0, 1)
-    return bounding_boxes(client, wrapped_links(shapes)) if shapes.wrapped else NO_BOXES
-
-
-def bounding_boxes(client: Client, body_links: list[BodyLink]) -> Float64Array:
-    """PyBullet's bounding boxes (k, 2, 3) of links; ValueError, naming body and link, if one is not finite."""
     number, box_of = client.number, client.api.getAABB
     boxes = np.array([box_of(*link, number) for link in body_links], dtype=np.float64).reshape(-1, 2, 3)
     bad = np.flatnonzero(np.isnan(boxes).any(axis=(1, 2)))
@@ -76,7 +65,8 @@ class Wrapped:
     def __init__(
         self, client: Client, body_links: list[BodyLink], bounds: Float64Array, known: frozenset[BodyLink] | None = None
     ) -> None:
-        self._client, self.body_links, self._bounds = client, body_links, bounds
+        self._client, self.body_links, self.bounds = client, body_links, bounds
+        """The links, and their bounding boxes, (k, 2, 3)."""
         self._known = frozenset(body_links) if known is None else known
 
     def moved(self, bounds: Float64Array) -> Wrapped:
@@ -86,7 +76,7 @@ class Wrapped:
     @cached_property
     def _corners(self) -> Float64Array:
         """All low corners, and all high ones, padded, (2, k, 3)."""
-        padded = self._bounds + PADDING * np.array([[-1.0], [1.0]])
+        padded = self.bounds + PADDING * np.array([[-1.0], [1.0]])
         return np.clip(padded, -LARGEST, LARGEST).transpose(1, 0, 2).copy()
 
     @cached_property
@@ -140,21 +130,20 @@ class Wrapped:
             since, until = np.array(early) - LENGTHENED, np.minimum(fraction[hidden], 1.0) + LENGTHENED
             first, last = (begin + column[:, None] * way for column in (since, until))
             rows = self._entering(first, last, np.ones(len(first)))
-            behind = self._all_hits(starts, ends, mask, [hidden[k] for k in rows.tolist()])
+            behind = self.all_hits(starts, ends, mask, [hidden[k] for k in rows.tolist()])
             found |= {row: hits[0] for row, hits in behind.items() if hits[0][FRACTION] < fraction[row]}
         return found
 
-    def all_hits(self, starts: Float64Array, ends: Float64Array, mask: int) -> dict[int, list[RayTestResult]]:
-        """The hits of segments (n, 3), (n, 3) with the links, by row; sorted by fraction, one per link."""
-        if not self.body_links:
-            return {}
-        rows = self._entering(starts, ends, np.ones(len(starts)))
-        return self._all_hits(starts, ends, mask, rows.tolist())
-
-    def _all_hits(
-        self, starts: Float64Array, ends: Float64Array, mask: int, rows: list[int]
+    def all_hits(
+        self, starts: Float64Array, ends: Float64Array, mask: int, rows: list[int] | None = None
     ) -> dict[int, list[RayTestResult]]:
-        """`all_hits` of some rows: each call reports one hit per ray, by its number from 0; the hits are not sorted."""
+        """The hits of segments (n, 3), (n, 3) with the links, by row; sorted by fraction, one per link.
+
+        `rows`: those of the segments that may hit, if known. Each call of PyBullet reports one hit per ray, by its
+        number from 0; these hits are not sorted.
+        """
+        if rows is None:
+            rows = self._entering(starts, ends, np.ones(len(starts))).tolist() if self.body_links else []
         found: dict[int, dict[tuple[int, int], RayTestResult]] = {}
         number = 0
         while rows:

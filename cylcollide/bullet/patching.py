@@ -17,14 +17,12 @@ from typing import Any, NamedTuple, TypeAlias
 
 import numpy as np
 
-from cylcollide import validate
 from cylcollide._types import ALL_LAYERS, Float64Array
-from cylcollide.bullet.arguments import LARGEST, MirrorInside, are_rows, check_inside, growth
+from cylcollide.bullet.arguments import LARGEST, MeshPolicy, MirrorInside, MirrorOptions, are_rows, mirror_options
 from cylcollide.bullet.client import number_of
 from cylcollide.bullet.mirror import Mirror
-from cylcollide.bullet.read_shapes import MeshPolicy
 from cylcollide.bullet.tuples import MISS, RayTestResult
-from cylcollide.bullet.watch import EFFECTS, AsBuiltin, Changes, Effect, filter_calls, noting
+from cylcollide.bullet.watch import EFFECTS, AsBuiltin, Changes, Effect, filter_calls, recorded
 from cylcollide.constants import LARGEST_NUMBER
 
 Observer: TypeAlias = Callable[[Mirror, dict[str, Any], tuple[RayTestResult, ...]], None]
@@ -34,14 +32,10 @@ _Own: TypeAlias = Callable[..., tuple[RayTestResult, ...]]
 """PyBullet's own ray test, with or without bound arguments."""
 
 
-Options: TypeAlias = tuple[MeshPolicy | None, MirrorInside, float]
-"""The options of a patch's mirrors: mesh, inside, tolerance."""
-
-
 class Patch(NamedTuple):
     """One patch of the ray tests."""
 
-    options: Options
+    options: MirrorOptions
     mirrors: dict[int, Mirror]
     """The mirrors with these options, by client."""
     is_block: bool
@@ -49,7 +43,7 @@ class Patch(NamedTuple):
 
 
 _lock = RLock()
-_mirrors: dict[Options, dict[int, Mirror]] = {}
+_mirrors: dict[MirrorOptions, dict[int, Mirror]] = {}
 _patches: dict[object, Patch] = {}
 """The patches by unique keys, the innermost last."""
 _changes = Changes()
@@ -74,7 +68,7 @@ def patch(*, mesh: MeshPolicy | None = None, inside: MirrorInside = "ignore", to
     ValueError
         For options that `Mirror` refuses.
     """
-    _begin(object(), _checked(mesh, inside, tolerance), False)
+    _begin(object(), mirror_options(mesh, inside, tolerance), False)
 
 
 def unpatch() -> None:
@@ -90,7 +84,7 @@ def patched(
     *, mesh: MeshPolicy | None = None, inside: MirrorInside = "ignore", tolerance: float = 0.0
 ) -> Iterator[None]:
     """`patch` for the length of a `with` block."""
-    key, options = object(), _checked(mesh, inside, tolerance)
+    key, options = object(), mirror_options(mesh, inside, tolerance)
     try:
         _begin(key, options, True)
         yield
@@ -99,21 +93,13 @@ def patched(
         _restore()
 
 
-def _checked(mesh: MeshPolicy | None, inside: MirrorInside, tolerance: float) -> Options:
-    check_inside(inside)
-    if mesh is not None:
-        validate.one_of(mesh, "mesh", "wrap", "raise", "skip")
-    return mesh, inside, growth(tolerance, "tolerance")
-
-
-def _begin(key: object, options: Options, is_block: bool) -> None:
+def _begin(key: object, options: MirrorOptions, is_block: bool) -> None:
     """Add a patch, and replace PyBullet's functions."""
     from cylcollide._pybullet import pybullet  # noqa: PLC0415  # an extra: imported only when used
 
     with _lock:
         _patches[key] = Patch(options, _mirrors.setdefault(options, {}), is_block)
-        for name, function in _replacements().items():
-            setattr(pybullet, name, function)
+        vars(pybullet).update(_replacements())
 
 
 def _restore() -> None:
@@ -122,8 +108,7 @@ def _restore() -> None:
 
     with _lock:
         if not _patches:
-            for name in _replacements():
-                setattr(pybullet, name, getattr(OWN, name))
+            vars(pybullet).update({name: getattr(OWN, name) for name in _replacements()})
             _mirrors.clear()
 
 
@@ -145,7 +130,7 @@ def _replacements() -> dict[str, Any]:
     filter_calls()  # counts calls from now on, including those made by these functions
     if not _made:
         changing = {name: effect for name, effect in EFFECTS.items() if effect > Effect.POSES and hasattr(OWN, name)}
-        functions = {name: noting(getattr(OWN, name), _changes, effect) for name, effect in changing.items()}
+        functions = {name: recorded(getattr(OWN, name), _changes, effect) for name, effect in changing.items()}
         functions |= {name: _answering(name, getattr(OWN, name)) for name in ("rayTest", "rayTestBatch")}
         functions["disconnect"] = _disconnecting
         _made.update({name: update_wrapper(AsBuiltin(f), getattr(OWN, name)) for name, f in functions.items()})
@@ -174,7 +159,7 @@ def _answering(name: str, test: _Own) -> Callable[..., tuple[RayTestResult, ...]
     names = list(signature(getattr(Mirror, name)).parameters)[1:]
     is_one, known = name == "rayTest", set(names)
 
-    def ask(*arguments: Any, **keywords: Any) -> tuple[RayTestResult, ...]:
+    def ray_test(*arguments: Any, **keywords: Any) -> tuple[RayTestResult, ...]:
         def own() -> tuple[RayTestResult, ...]:
             return test(*arguments, **keywords)
 
@@ -185,7 +170,7 @@ def _answering(name: str, test: _Own) -> Callable[..., tuple[RayTestResult, ...]
                 return own()  # PyBullet's own error
             rays = given.pop(names[0], None), given.pop(names[1], None)
         elif innermost and not observers and (mirror := innermost.mirrors.get(0)) and mirror._follower._is_partial:
-            _changes.note_poses()  # short cut: starts and ends alone, and the last ray test was near few bodies
+            _changes.record(Effect.POSES)  # short cut: starts and ends alone, and the last ray test was near few bodies
             starts, ends = ([rays[0]], [rays[1]]) if is_one else rays
             found = mirror._follower.near_answers(starts, ends, ALL_LAYERS)
             if found is not None:
@@ -195,7 +180,7 @@ def _answering(name: str, test: _Own) -> Callable[..., tuple[RayTestResult, ...]
             return own()
         return _answer(own, [starts] if is_one else starts, [ends] if is_one else ends, given)
 
-    return ask
+    return ray_test
 
 
 def _answer(own: _Own, starts: Any, ends: Any, options: dict[str, Any]) -> tuple[RayTestResult, ...]:
@@ -209,14 +194,14 @@ def _answer(own: _Own, starts: Any, ends: Any, options: dict[str, Any]) -> tuple
     try:
         mirror = _mirror_of(client, innermost)
     except ValueError as error:
-        return _meanwhile(own, error)
+        return _own_answer(own, error)
     try:
         answer = mirror.rayTestBatch(starts, ends, **options)
     except ValueError:
         try:
             mirror.sync()
         except ValueError as error:
-            return _meanwhile(own, error)
+            return _own_answer(own, error)
         answer, rays = own(), _as_rays(starts, ends)  # raises PyBullet's own error, if any
         if rays is None:
             return (MISS,) * len(answer)  # PyBullet reads uninitialised numbers
@@ -231,10 +216,10 @@ def _answer(own: _Own, starts: Any, ends: Any, options: dict[str, Any]) -> tuple
     return answer
 
 
-def _meanwhile(own: _Own, error: ValueError) -> tuple[RayTestResult, ...]:
+def _own_answer(own: _Own, error: ValueError) -> tuple[RayTestResult, ...]:
     """PyBullet's own answer about a client that cannot be mirrored, with a warning that says why."""
     answer = own()  # raises if the client is not connected
-    warnings.warn(f"{error}; PyBullet answers meanwhile", UserWarning, stacklevel=4)
+    warnings.warn(f"{error}; PyBullet's own answer is returned", UserWarning, stacklevel=4)
     return answer
 
 
@@ -250,7 +235,7 @@ def _mirror_of(given: Any, patch: Patch) -> Mirror:
                 mirror = Mirror(client, mesh=mesh, inside=inside, tolerance=tolerance, follow=False)
                 mirror._follower.follow_calls(_changes, since)
                 made[client] = mirror
-    _changes.note_poses()
+    _changes.record(Effect.POSES)
     return mirror
 
 

@@ -12,7 +12,7 @@ from typing import cast
 
 import numpy as np
 
-from cylcollide._types import ALL_LAYERS, Face, Float64Array, InsidePolicy, RayNumbers, Uint32Array
+from cylcollide._types import Face, Float64Array, InsidePolicy, RayNumbers, Uint32Array
 from cylcollide.bullet.sheet_heights import SheetTable
 from cylcollide.bullet.sheet_loops import SheetColumns, cross_sheet
 from cylcollide.constants import UNIT_ROUNDOFF
@@ -21,8 +21,6 @@ from cylcollide.exact.numbers import QuadraticNumber, dot, scaled_integers, subt
 from cylcollide.exact.order import limb_hit
 from cylcollide.exact.shapes import line_from
 from cylcollide.exact.solid import Bound, Solid, slab
-
-EVERY_GROUP = np.full(1, ALL_LAYERS, np.uint32)
 
 
 @dataclass(frozen=True, slots=True)
@@ -49,11 +47,6 @@ class Sheet(Solid):
         top = dot(normal, subtract((a, b, c), low))
         return (slab("sheet", dot(normal, offset), dot(normal, step), top, Face.SIDE, Face.SIDE),)
 
-    def height(self, point: Triple) -> Fraction:
-        """Signed distance of a point from the sheet, times the length of the normal."""
-        terms = zip(self.normal, point, self.point, strict=True)
-        return sum((Fraction(n) * (Fraction(x) - Fraction(p)) for n, x, p in terms), Fraction(0))
-
 
 def sheet_table(sheets: Sequence[Sheet], groups: Uint32Array) -> SheetTable:
     """The columns of sheets for loops; `groups` (m,): their filter groups."""
@@ -69,7 +62,7 @@ def sheet_hits(sheet: Sheet, starts: Float64Array, ends: Float64Array, inside: I
 
     The normal is zero if the segment starts on the sheet.
     """
-    n, table = len(starts), sheet_table([sheet], EVERY_GROUP)
+    n, table = len(starts), sheet_table([sheet], np.ones(1, np.uint32))
     found = SheetColumns(np.full(n, np.inf), np.zeros(n), np.zeros((n, 3)), np.zeros((n, 3)), np.zeros(n, bool))
     if cross_sheet(table, 0, starts, ends, found):
         for i in np.flatnonzero(found.undecided).tolist():
@@ -97,6 +90,7 @@ def _exact_sheet_hit(
     found.position[row] = [float(Fraction(a) + time * (Fraction(b) - Fraction(a))) for a, b in points]
     if started and inside == "hit":
         return
-    from_above = sheet.height(ray.origin) - sheet.height(ray.second) > 0
+    descent = zip(sheet.normal, ray.origin, ray.second, strict=True)
+    from_above = sum(Fraction(n) * (Fraction(a) - Fraction(b)) for n, a, b in descent) > 0
     # a segment from above enters through the upper side, and leaves through the lower one
     found.normal[row] = unit if from_above != started else -unit

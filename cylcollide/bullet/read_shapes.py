@@ -5,15 +5,14 @@ first two fields of `getLinkState` give; only the first row of a link names its 
 """
 
 from dataclasses import dataclass
-from typing import Literal, TypeAlias
+from typing import TypeAlias
 
 import numpy as np
 
 from cylcollide._types import Float64Array, Int64Array
+from cylcollide.bullet.arguments import MeshPolicy
 from cylcollide.bullet.client import BodyLink, Client
 from cylcollide.bullet.pose_loops import BOX, CAPSULE, CYLINDER, PLANE, SPHERE
-
-MeshPolicy: TypeAlias = Literal["raise", "skip", "wrap"]
 
 Row: TypeAlias = tuple[int, tuple[float, ...], tuple[float, ...], tuple[float, ...]]  # kind, sizes, position, rotation
 
@@ -34,7 +33,7 @@ class Shapes:
     position: Float64Array  # (n, 3), in the frame of the link's centre of mass
     rotation: Float64Array  # (n, 4), quaternions x, y, z, w
     body_links: list[BodyLink]
-    wrapped: list[int]  # indices of the links that are left to Bullet's own ray test
+    wrapped: list[BodyLink]  # links that are left to Bullet's own ray test
     tolerance: float  # growth of the sizes; half the thickness of planes
 
 
@@ -53,14 +52,13 @@ def shape_arrays(
 
     ValueError for a mesh, height field or soft body with the policy "raise", and for a shape without size.
     """
-    body_links, wrapped, rows, of_link = list(found), [], [], []
-    for i, body_link in enumerate(body_links):
-        reported = found[body_link]
+    wrapped, rows, of_link = [], [], []
+    for i, (body_link, reported) in enumerate(found.items()):
         if reported is None or any(row[0] not in SIZES for row in reported):
             if mesh == "raise":
                 raise ValueError(_refusal(client, body_link, reported))
             if mesh == "wrap":
-                wrapped.append(i)
+                wrapped.append(body_link)
                 continue
         for row in reported or ():
             if row[0] in SIZES:
@@ -74,7 +72,7 @@ def shape_arrays(
         + tolerance * np.array([GROWN[row[0]] for row in rows], dtype=np.float64).reshape(-1, 3),
         np.array([row[2] for row in rows], dtype=np.float64).reshape(-1, 3),
         np.array([row[3] for row in rows], dtype=np.float64).reshape(-1, 4),
-        body_links,
+        list(found),
         wrapped,
         tolerance,
     )

@@ -6,19 +6,19 @@ cylinders. Both act on the shape of a body's base, whichever link they name, and
 possibly links made by `createMultiBody`, never links of a file, which are read again only after other changes.
 """
 
-from collections.abc import Iterable, Mapping
+from collections.abc import Callable, Iterable, Mapping
 from dataclasses import dataclass, replace
 from typing import Any, NamedTuple
 from uuid import uuid4
 
 import numpy as np
 
-from cylcollide.bullet.client import BASE, MADE_OF_SHAPES, TOKEN, BodyLink, Client
+from cylcollide.bullet.client import BASE, MADE_OF_SHAPES, MARGIN, TOKEN, BodyLink, Client
 from cylcollide.bullet.crash_guard import crashing, links_to_check
 from cylcollide.bullet.read_shapes import SIZES, Row
 from cylcollide.bullet.tuples import results_unchanged
 
-MASS, BODY_TYPE, MARGIN = 0, 10, 11  # fields of getDynamicsInfo
+MASS, BODY_TYPE = 0, 10  # fields of getDynamicsInfo
 SOFT_BODY = 3
 
 
@@ -55,127 +55,108 @@ class Reading(NamedTuple):
 NOTHING_READ = Reading({}, frozenset(), True)
 
 
-class Unchanged:
-    """Checks whether a client still has these bodies, none of them replaced, fixed, freed or of another shape since.
+def unchanged(
+    client: Client, bodies: Mapping[int, Body], masses: Iterable[int], shapes: Iterable[int]
+) -> Callable[[], bool]:
+    """A check whether the client still has these bodies, none of them replaced, fixed, freed or of another shape since.
 
     Their number and all tokens have to be unchanged: a token is unique, and deleted with its body. `masses`, `shapes`:
     the bodies whose mass, and whose shapes, are checked.
     """
+    api, number = client.api, client.number
+    fixed, facts_of = {(body, BASE, number): bodies[body].fixed for body in masses}, api.getDynamicsInfo
+    is_known = all(body.token is not None for body in bodies.values())
+    reports = (
+        (api.getNumBodies, (number,), len(bodies)),
+        *((api.getUserData, (body.item, number), body.token) for body in bodies.values()),
+        *((api.getCollisionShapeData, (k, link, number), reported)
+          for k in shapes for link, reported in bodies[k].variable.items()),
+    )  # fmt: skip
 
-    def __init__(
-        self, client: Client, bodies: Mapping[int, Body], masses: Iterable[int], shapes: Iterable[int]
-    ) -> None:
-        api, number = client.api, client.number
-        self._fixed = {(body, BASE, number): bodies[body].fixed for body in masses}
-        self._facts_of, self._is_known = api.getDynamicsInfo, all(body.token is not None for body in bodies.values())
-        self._reports = (
-            (api.getNumBodies, (number,), len(bodies)),
-            *((api.getUserData, (body.item, number), body.token) for body in bodies.values()),
-            *((api.getCollisionShapeData, (k, link, number), reported)
-              for k in shapes for link, reported in bodies[k].variable.items()),
-        )  # fmt: skip
-
-    def holds(self) -> bool:
-        """Whether the bodies are unchanged now."""
-        if not (self._is_known and results_unchanged(self._reports)):
+    def is_unchanged() -> bool:
+        if not (is_known and results_unchanged(reports)):
             return False
-        return all((self._facts_of(*base)[MASS] == 0.0) == fixed for base, fixed in self._fixed.items())
+        return all((facts_of(*base)[MASS] == 0.0) == is_fixed for base, is_fixed in fixed.items())
+
+    return is_unchanged
 
 
-class Reader:
-    """Reads a client's shapes; of bodies that were read before, only what can have changed."""
+def read_bodies(client: Client, before: Reading) -> Reading:
+    """All bodies; of those that were read before, only what can have changed is read again."""
+    known = before.bodies
+    if unchanged(client, known, known, known)():
+        return before if not before.changed else Reading(known, frozenset(known), False)
+    numbers = client.bodies()
+    checked = ((number, _same_body(client, number, known.get(number))) for number in numbers)
+    read = {number: body for number, body in checked if body is not None}
+    if len(read) < len(numbers):
+        numbers = _with_unlisted(client, numbers)
+        new = new_bodies(client, [number for number in numbers if number not in read])
+        read = {number: read.get(number) or new[number] for number in numbers}
+    pairs = {number: (body, known.get(number)) for number, body in read.items() if body.token is not None}
+    same = {n for n, (now, old) in pairs.items() if old and (now.token, now.fixed) == (old.token, old.fixed)}
+    return Reading(read, frozenset(same), len(read) < len(known) or any(read[n] is not known.get(n) for n in read))
 
-    def __init__(self, client: Client) -> None:
-        self._client = client
 
-    def read(self, before: Reading) -> Reading:
-        """All bodies: their shapes, and which of them are the same as before."""
-        known = before.bodies
-        if Unchanged(self._client, known, known, known).holds():
-            return before if not before.changed else Reading(known, frozenset(known), False)
-        numbers = self._client.bodies()
-        checked = ((number, self._same_body(number, known.get(number))) for number in numbers)
-        read = {number: body for number, body in checked if body is not None}
-        if len(read) < len(numbers):
-            numbers = self._with_unlisted(numbers)
-            new = self._new_bodies([number for number in numbers if number not in read])
-            read = {number: read.get(number) or new[number] for number in numbers}
-        pairs = {number: (body, known.get(number)) for number, body in read.items() if body.token is not None}
-        same = {n for n, (now, old) in pairs.items() if old and (now.token, now.fixed) == (old.token, old.fixed)}
-        return Reading(read, frozenset(same), len(read) < len(known) or any(read[n] is not known.get(n) for n in read))
+def _same_body(client: Client, number: int, before: Body | None) -> Body | None:
+    """The body as it is now; None if it is not the one that was read before."""
+    if before is None or before.token is None or client.token(number) != (before.item, before.token):
+        return None
+    shapes = {link: client.getCollisionShapeData(number, link) for link in before.readable}
+    now = replace(
+        before,
+        fixed=bool(client.getDynamicsInfo(number, BASE)[MASS] == 0.0),
+        rows=before.rows | {link: _rows(reported) for link, reported in shapes.items()},
+        variable={link: shapes[link] for link in before.variable},
+    )
+    return before if now == before else now
 
-    def body(self, number: int) -> Body:
-        """One body, as if it was new."""
-        return self._new_bodies([number])[number]
 
-    def _same_body(self, number: int, before: Body | None) -> Body | None:
-        """The body as it is now; None if it is not the one that was read before."""
-        if before is None or before.token is None or self._client.token(number) != (before.item, before.token):
-            return None
-        shapes = {link: self._client.getCollisionShapeData(number, link) for link in before.readable}
-        now = replace(
-            before,
-            fixed=bool(self._client.api.getDynamicsInfo(number, BASE, self._client.number)[MASS] == 0.0),
-            rows=before.rows | {link: _rows(reported) for link, reported in shapes.items()},
-            variable={link: shapes[link] for link in before.variable},
-        )
-        return before if now == before else now
-
-    def _with_unlisted(self, numbers: list[int]) -> list[int]:
-        """The numbers of all bodies: of those that `batchPositions` makes, PyBullet's client lists only the last."""
-        missing = sorted(set(range(numbers[-1] + 2)) - set(numbers))
-        if any(self._exists(number) for number in missing):
-            self._client.syncBodyInfo()
-            return self._client.bodies()
-        return numbers
-
-    def _exists(self, number: int) -> bool:
+def _with_unlisted(client: Client, numbers: list[int]) -> list[int]:
+    """The numbers of all bodies: of those that `batchPositions` makes, PyBullet's client lists only the last."""
+    for missing in sorted(set(range(numbers[-1] + 2)) - set(numbers)):
         try:
-            self._client.getDynamicsInfo(number, -1)
-        except self._client.api.error:
-            return False
-        return True
+            client.getDynamicsInfo(missing, BASE)
+        except client.api.error:
+            continue
+        client.syncBodyInfo()
+        return client.bodies()
+    return numbers
 
-    def _new_bodies(self, numbers: list[int]) -> dict[int, Body]:
-        """Bodies that were not read before. Shapes that PyBullet would crash on are not read."""
-        client = self._client
-        bad = crashing(client, [link for number in numbers for link in links_to_check(client, number)])
-        return {number: self._new_body(number, {at.link for at in bad if at.body == number})
-                for number in numbers}  # fmt: skip
 
-    def _new_body(self, number: int, unsafe: set[int]) -> Body:
-        if self._client.token(number)[1] is None:  # a unique token is added
-            self._client.addUserData(number, TOKEN, uuid4().hex)
-        item, token = self._client.token(number)
-        info = self._client.getDynamicsInfo(number, BASE)
-        rows: dict[int, tuple[Row, ...] | None] = {}
-        reports = {}
-        for link in self._client.links(number):
-            rows[link] = None
-            if link not in unsafe and info[BODY_TYPE] != SOFT_BODY:
-                reports[link] = reported = self._reported(BodyLink(number, link))
-                rows[link] = None if reported is None else _rows(reported)
-        readable = tuple(link for link, shapes in rows.items() if any(row[0] in SIZES for row in shapes or ()))
-        shares = self._client.getBodyInfo(number)[0] == MADE_OF_SHAPES  # links of files share no shapes
-        variable = {k: reports[k] for k in readable if k == BASE or shares}
-        names = {link: self._client.link_name(BodyLink(number, link)) for link in readable}
-        return Body(token, item, info[MASS] == 0.0, rows, readable, variable, names)
+def new_bodies(client: Client, numbers: list[int]) -> dict[int, Body]:
+    """Bodies that were not read before. Shapes that PyBullet would crash on are not read."""
+    bad = crashing(client, [link for number in numbers for link in links_to_check(client, number)])
+    return {number: _new_body(client, number, {at.link for at in bad if at.body == number}) for number in numbers}
 
-    def _reported(self, body_link: BodyLink) -> tuple[Any, ...] | None:
-        """PyBullet's report on the shapes of one link, () if there are none, None if it does not report them."""
-        try:
-            reported: tuple[Any, ...] = self._client.getCollisionShapeData(*body_link)
-        except self._client.api.error:  # bodies in maximal coordinates
-            return None
-        if not reported and self._has_extent(body_link):
-            return None  # a height field, which PyBullet leaves out
+
+def _new_body(client: Client, number: int, unsafe: set[int]) -> Body:
+    if client.token(number)[1] is None:  # a unique token is added
+        client.addUserData(number, TOKEN, uuid4().hex)
+    item, token = client.token(number)
+    info = client.getDynamicsInfo(number, BASE)
+    is_soft, rows, reports = info[BODY_TYPE] == SOFT_BODY, dict[int, tuple[Row, ...] | None](), {}
+    for link in client.links(number):
+        reported = None if is_soft or link in unsafe else _reported(client, BodyLink(number, link))
+        reports[link], rows[link] = reported, None if reported is None else _rows(reported)
+    readable = tuple(link for link, shapes in rows.items() if any(row[0] in SIZES for row in shapes or ()))
+    shares = client.getBodyInfo(number)[0] == MADE_OF_SHAPES  # links of files share no shapes
+    variable = {k: reports[k] for k in readable if k == BASE or shares}
+    names = {link: client.link_name(BodyLink(number, link)) for link in readable}
+    return Body(token, item, info[MASS] == 0.0, rows, readable, variable, names)
+
+
+def _reported(client: Client, body_link: BodyLink) -> tuple[Any, ...] | None:
+    """PyBullet's report on the shapes of one link, () if there are none, None if it does not report them."""
+    try:
+        reported: tuple[Any, ...] = client.getCollisionShapeData(*body_link)
+    except client.api.error:  # bodies in maximal coordinates
+        return None
+    if reported:
         return reported
-
-    def _has_extent(self, body_link: BodyLink) -> bool:
-        """Whether the bounding box of the link exceeds twice the margins on both sides, which an empty one has."""
-        low, high = np.array(self._client.getAABB(*body_link))
-        margin = self._client.getDynamicsInfo(*body_link)[MARGIN]
-        return bool((high - low > 4.0 * margin).any())
+    low, high = np.array(client.getAABB(*body_link))  # of an empty link, it has the margin on both sides, twice
+    is_height_field = (high - low > 4.0 * client.getDynamicsInfo(*body_link)[MARGIN]).any()
+    return None if is_height_field else ()
 
 
 def _rows(reported: tuple[Any, ...]) -> tuple[Row, ...]:

@@ -13,7 +13,7 @@ from cylcollide.bullet.client import LINK_NAME, Client
 from cylcollide.bullet.pose_loops import BOX, CAPSULE, CYLINDER, SPHERE
 from cylcollide.bullet.poses import link_frames
 from cylcollide.bullet.read_shapes import Row
-from cylcollide.bullet.reader import Reader
+from cylcollide.bullet.reader import new_bodies
 from cylcollide.characters import rig_parts
 from cylcollide.characters.rig import Rig
 from cylcollide.characters.rig_parts import OtherShapes
@@ -65,7 +65,7 @@ def rig_of(client: Any, body: int, *, mesh: OtherShapes = "raise") -> Rig:
         place, turn = _within(frames[parents[-1]], info[PARENT_POSITION], _inverse(info[PARENT_ORIENTATION]))
         rest.append((place, normalised(composed(turn, _inverse(frames[link + 1][1])))))
     parts: list[tuple[int, Limbs]] = []
-    for link, rows in Reader(bullet).body(body).rows.items():
+    for link, rows in new_bodies(bullet, [body])[body].rows.items():
         for row in (None,) if rows is None else rows:
             where = f"{bullet.body_name(body)}, link {link} ({names[link + 1]!r})"
             if row is not None and row[0] in SHAPES:

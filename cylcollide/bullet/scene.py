@@ -8,15 +8,16 @@ from typing import NamedTuple
 import numpy as np
 
 from cylcollide._types import Float64Array
+from cylcollide.bullet.arguments import MeshPolicy
 from cylcollide.bullet.client import BodyLink, Client
 from cylcollide.bullet.filters import filter_groups
 from cylcollide.bullet.merge_hits import MirrorState, largest_coordinate
-from cylcollide.bullet.passthrough import LARGEST, NO_BOXES, Wrapped, wrapped_boxes, wrapped_links
+from cylcollide.bullet.passthrough import LARGEST, Wrapped, wrapped_boxes
 from cylcollide.bullet.plane import sheet_table
 from cylcollide.bullet.pose_loops import Posed, posed_memory
 from cylcollide.bullet.poses import FRAME, Placement, by_body, limbs_of, placement, pose, sheets_of
-from cylcollide.bullet.read_shapes import MeshPolicy, Shapes, shape_arrays
-from cylcollide.bullet.reader import NOTHING_READ, Reader, Reading
+from cylcollide.bullet.read_shapes import Shapes, shape_arrays
+from cylcollide.bullet.reader import NOTHING_READ, Reading, read_bodies
 from cylcollide.bullet.tuples import read_states
 from cylcollide.world import Snapshot
 from cylcollide.world.pose_columns import Draft, PoseMemory
@@ -30,7 +31,6 @@ class MirrorScene(NamedTuple):
     fixed: Placement
     frames: Float64Array  # (m, 7), of the links that `fixed` names
     groups: dict[BodyLink, int]  # the filter group of every link
-    boxes: Float64Array  # (k, 2, 3), the bounding boxes of the wrapped links
     state: MirrorState
 
 
@@ -47,14 +47,14 @@ class SceneReader:
     """Reads the scenes of a client."""
 
     def __init__(self, client: Client, mesh: MeshPolicy, tolerance: float, warns: bool) -> None:
-        self._client, self._mesh, self._tolerance, self._reader = client, mesh, tolerance, Reader(client)
+        self._client, self._mesh, self._tolerance = client, mesh, tolerance
         self._kept = deque[tuple[Draft, Posed]](maxlen=2)
         """The memory of the last two scenes, each once: only one thread can take it."""
         self._warns, self._warns_of_unnumbered = warns, True  # once each, at the first such body
 
     def bodies_are_those_of(self, scene: MirrorScene) -> bool:
         """Whether no body came, went or changed its shapes or mass since the scene was read."""
-        return not self._reader.read(scene.reading).changed
+        return not read_bodies(self._client, scene.reading).changed
 
     def read(self, before: MirrorScene | None, filters: bool, poses_only: bool = False) -> MirrorScene:
         """The client as it is now; `filters`: whether all filters are measured. Nothing of `before` is changed.
@@ -71,22 +71,22 @@ class SceneReader:
         return self._read(before, filters, False)
 
     def _read(self, before: MirrorScene | None, filters: bool, poses_only: bool) -> MirrorScene:
-        client, frames, boxes = self._client, None, NO_BOXES
+        client, read = self._client, None
         are_as_many = before is not None and client.api.getNumBodies(client.number) == len(before.reading.bodies)
         if before is not None and are_as_many and not filters:
             with suppress(client.api.error, IndexError):  # a body is gone
-                boxes, made_frames = wrapped_boxes(client, before.shapes), np.empty_like(before.frames)
-                read_states(before.fixed.calls, made_frames)
-                frames = made_frames
+                boxes, frames = wrapped_boxes(client, before.shapes.wrapped), np.empty_like(before.frames)
+                read_states(before.fixed.calls, frames)
+                read = frames, boxes
         if before is not None and are_as_many and poses_only:
             reading = before.reading._replace(changed=False)
         else:  # after the frames, to detect bodies that another thread has replaced
-            reading = self._reader.read(before.reading if before else NOTHING_READ)
-        if before is None or frames is None or reading.changed:
+            reading = read_bodies(client, before.reading if before else NOTHING_READ)
+        if before is None or read is None or reading.changed:
             known = {} if before is None or filters else before.groups
             return self._rebuilt(reading, {at: group for at, group in known.items() if at.body in reading.same})
-        shapes, fixed, wrapped = before.shapes, before.fixed, before.state.wrapped
-        if not _same_bits(boxes, before.boxes):
+        shapes, fixed, wrapped, (frames, boxes) = before.shapes, before.fixed, before.state.wrapped, read
+        if not _same_bits(boxes, wrapped.bounds):
             wrapped = wrapped.moved(boxes)
         elif _same_bits(frames, before.frames):
             return before
@@ -105,7 +105,7 @@ class SceneReader:
             largest=largest_coordinate(world._tree.frame),
         )
         self._kept.append((draft, made))
-        return before._replace(reading=reading, frames=frames, boxes=boxes, state=state)
+        return before._replace(reading=reading, frames=frames, state=state)
 
     def _memory(self, before: MirrorScene) -> tuple[Draft, Posed]:
         """Memory for the next scene, with its limbs in the draft: that of an earlier scene that nothing reads."""
@@ -124,7 +124,7 @@ class SceneReader:
         shapes = shape_arrays(client, reading.rows(), self._mesh, self._tolerance)
         if self._warns and shapes.wrapped:
             self._warns = False
-            _warn_of_wrapped(client, reading, wrapped_links(shapes))
+            _warn_of_wrapped(client, reading, shapes.wrapped)
         if self._warns_of_unnumbered and (count := _unnumbered(client)):
             self._warns_of_unnumbered = False
             warnings.warn(
@@ -145,9 +145,11 @@ class SceneReader:
 
         groups = filter_groups(client, shapes, centres, known)
         group = np.array([groups[link] for link in shapes.body_links], dtype=np.uint32)[shapes.body_link]
-        sheets, body_links = sheets_of(shapes, made, fixed), [shapes.body_links[k] for k in shapes.body_link.tolist()]
-        boxes = wrapped_boxes(client, shapes)
-        named = [reading.bodies[body].names[link] for body, link in (body_links[k] for k in fixed.limbs.tolist())]
+        sheets = sheets_of(shapes, made, fixed)
+        limb_links, sheet_links = (
+            [shapes.body_links[k] for k in shapes.body_link[rows].tolist()] for rows in (fixed.limbs, fixed.planes)
+        )
+        named = [reading.bodies[body].names[link] for body, link in limb_links]
         world = Snapshot._of(limbs_of(shapes, made, fixed.limbs, group[fixed.limbs], named))
         state = MirrorState(
             world,
@@ -155,12 +157,13 @@ class SceneReader:
             sheet_table(sheets, group[fixed.planes]),
             fixed.limbs,
             fixed.planes,
-            body_links,
-            np.array([body_links[k] for k in [*fixed.limbs, *fixed.planes]] + [(-1, -1)], dtype=np.int32),
-            Wrapped(client, wrapped_links(shapes), boxes),
+            np.array([*limb_links, *sheet_links, (-1, -1)], dtype=np.int32),
+            limb_links,
+            sheet_links,
+            Wrapped(client, shapes.wrapped, wrapped_boxes(client, shapes.wrapped)),
             largest_coordinate(world._tree.frame),
         )
-        return MirrorScene(reading, shapes, fixed, frames, groups, boxes, state)
+        return MirrorScene(reading, shapes, fixed, frames, groups, state)
 
 
 def _unnumbered(client: Client) -> int:

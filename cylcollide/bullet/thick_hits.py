@@ -11,17 +11,11 @@ from numpy.typing import ArrayLike
 
 from cylcollide._types import BoolArray, Float64Array, Int64Array
 from cylcollide.bullet.client import Client
-from cylcollide.bullet.merge_hits import MirrorState, RayTest, limb_error
+from cylcollide.bullet.merge_hits import MirrorState, RayTest, compare_exactly, limb_error
 from cylcollide.bullet.mirror_hits import MirrorHits
 from cylcollide.bullet.plane import Sheet, sheet_hits
 from cylcollide.bullet.sheet_loops import SheetColumns
-from cylcollide.exact.line import segment_numbers
-from cylcollide.exact.numbers import Number
-from cylcollide.exact.order import limb_hit
-from cylcollide.exact.solid import Solid
-from cylcollide.exact.thick import grown_by
 from cylcollide.process.files import Columns
-from cylcollide.query.exact_fallback import exact_limb
 from cylcollide.query.near_requests import as_radii
 
 
@@ -45,10 +39,10 @@ class ThickHits(MirrorHits):
         error = limb_error(self._state._replace(largest=self._state.largest + rays.radius.max(initial=0.0)), rays)
         for k, slab, rows in self._slabs(np.arange(len(first))):
             found = sheet_hits(slab, rays.starts[rows], rays.ends[rows], rays.inside)
-            is_before = found.fraction < first[rows]
+            is_before, are_both = found.fraction < first[rows], (found.fraction < np.inf) & (first[rows] < np.inf)
             with np.errstate(invalid="ignore"):
                 is_close = np.abs(found.fraction - first[rows]) <= found.error + error[rows]
-            for i in np.flatnonzero(is_close).tolist():
+            for i in np.flatnonzero(are_both & is_close).tolist():
                 is_before[i] = self._is_before(int(rows[i]), self._limbs + k, int(shape[rows[i]]))
             own = rows[is_before]
             shape[own], first[own], error[own] = self._limbs + k, found.fraction[is_before], found.error[is_before]
@@ -60,34 +54,17 @@ class ThickHits(MirrorHits):
         radius = self._rays.radius[rows]
         for thick in np.unique(radius).tolist():
             for k in np.flatnonzero(self._state.sheet_table.group & np.uint32(self._rays.mask)).tolist():
+                sheet = self._state.sheets[k]
                 own = rows[(radius == thick) & ((self._shape[rows] == self._limbs + k) | (not hit))]
-                yield k, self._slab(k, thick), own
-
-    def _slab(self, k: int, radius: float) -> Sheet:
-        sheet = self._state.sheets[k]
-        return replace(sheet, half_thickness=sheet.half_thickness + radius)
+                yield k, replace(sheet, half_thickness=sheet.half_thickness + thick), own
 
     def _is_before(self, row: int, one: int, other: int) -> bool:
         """Whether a ray hits one shape before another, exactly; in a tie the lower rank counts."""
-        state, limbs = self._state, self._limbs
-        rank = np.concatenate([state.limb_rank, state.sheet_rank])
-        if min(one, other) >= limbs and state.sheets[one - limbs] == state.sheets[other - limbs]:
-            return bool(rank[one] < rank[other])
+        state, sheets = self._state, self._state.sheets
+        if min(one, other) >= self._limbs and sheets[one - self._limbs] == sheets[other - self._limbs]:
+            return one < other
         self._compared += 1
-        return (self._time(row, one).compare(self._time(row, other)) or rank[one] - rank[other]) < 0
-
-    def _time(self, row: int, shape: int) -> Number:
-        """The fraction at which a ray hits a shape."""
-        ray, radius = segment_numbers(self._rays.starts[row], self._rays.ends[row]), self._rays.radius.item(row)
-        solid: Solid
-        if shape < self._limbs:
-            solid = grown_by(exact_limb(self._state.world.limbs._table, shape), radius)
-        else:
-            solid = self._slab(shape - self._limbs, radius)
-        hit, _ = limb_hit(ray, solid, self._rays.inside)
-        if hit is None:
-            raise AssertionError("both shapes are hit")
-        return hit[0]
+        return compare_exactly(state, self._rays, row, one, other) < 0
 
     def _surface(self) -> Columns:
         rays, (position, normal) = self._rays, self._of_limbs._new_surface()

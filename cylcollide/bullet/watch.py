@@ -174,18 +174,14 @@ class Changes:
         """The numbers of poses, scene and filters."""
         return self.poses, self.scene, self.filters
 
-    def note(self, effect: Effect) -> None:
+    def record(self, effect: Effect) -> None:
         """Record a call. Numbers never repeat, so that none is lost between threads."""
-        if effect == Effect.FILTERS:
-            self.filters = next(self._serial)
-        elif effect == Effect.SCENE:
+        if effect is Effect.POSES:
+            self.poses = next(self._serial)
+        elif effect is Effect.SCENE:
             self.scene = next(self._serial)
         else:
-            self.note_poses()
-
-    def note_poses(self) -> None:
-        """Record a call with the effect POSES."""
-        self.poses = next(self._serial)
+            self.filters = next(self._serial)
 
 
 _changes: dict[int, Changes] = {}
@@ -214,22 +210,22 @@ class WatchedClient:
             return attribute
         bound = partial(attribute, physicsClientId=self._client)
         effect = effect_of(name)
-        function = bound if effect == Effect.NONE else noting(bound, self._changes, effect)
+        function = bound if effect == Effect.NONE else recorded(bound, self._changes, effect)
         setattr(self, name, function)  # found without this method from now on
         return function
 
 
-def noting(function: Callable[..., Any], changes: Changes, effect: Effect) -> Callable[..., Any]:
+def recorded(function: Callable[..., Any], changes: Changes, effect: Effect) -> Callable[..., Any]:
     """The function, with its calls recorded, even those that fail: they may have done a part of their work.
 
     They are recorded at their beginning, too, for threads that read the client meanwhile.
     """
 
     def call(*arguments: Any, **keywords: Any) -> Any:
-        changes.note(effect)
+        changes.record(effect)
         try:
             return function(*arguments, **keywords)
         finally:
-            changes.note(effect)
+            changes.record(effect)
 
     return call

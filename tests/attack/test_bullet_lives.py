@@ -185,7 +185,7 @@ def walk_patched(seed, steps):
             try:
                 expected = Mirror(life.number, mesh="wrap", follow=False).rayTestBatch(starts, ends, **keywords)
             except ValueError:  # a NaN pose: PyBullet answers
-                with pytest.warns(UserWarning, match="PyBullet answers meanwhile"):
+                with pytest.warns(UserWarning, match="PyBullet's own answer is returned"):
                     assert len(life.p.rayTestBatch(starts, ends, **keywords)) == 12
                 life.reset()
                 continue

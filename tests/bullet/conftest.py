@@ -44,7 +44,7 @@ def usual_lengths():
     LENGTHS[0] = before
 
 
-class Asked(NamedTuple):
+class NearCall(NamedTuple):
     """Result of a call of `NearBodies.answers`, and counts of the bodies and links that it read."""
 
     answers: list | None
@@ -57,7 +57,7 @@ class Asked(NamedTuple):
 
 
 @pytest.fixture
-def asked(monkeypatch):
+def near_calls(monkeypatch):
     """All calls of `NearBodies.answers`."""
     seen, own = [], NearBodies.answers
 
@@ -67,7 +67,7 @@ def asked(monkeypatch):
         read, near, first = memory.known | memory.wanted, memory.near, self._shapes.first_link
         is_near = np.repeat(near, np.diff(first))
         of_near = int(is_near.sum()), int(read[first[0] : first[-1]][is_near].sum())
-        seen.append(Asked(found, len(near), int(near.sum()), *of_near, memory.wanted.sum(), (~read).sum()))
+        seen.append(NearCall(found, len(near), int(near.sum()), *of_near, memory.wanted.sum(), (~read).sum()))
         return found
 
     monkeypatch.setattr(NearBodies, "answers", answers)

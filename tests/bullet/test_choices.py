@@ -147,7 +147,7 @@ def test_limbs_are_inflated_and_wrapped_shapes_are_not(c):
         for name in ("p1", "p2", "radius", "half_extents"):
             np.testing.assert_allclose(getattr(grown.limbs, name), getattr(expected, name), rtol=0, atol=1e-15)
         assert grown.limbs.names == expected.names
-        assert grown._scene.boxes.tobytes() == plain._scene.boxes.tobytes()
+        assert grown._state.wrapped.bounds.tobytes() == plain._state.wrapped.bounds.tobytes()
         if k == 0:
             p.setGravity(0, 0, -9, physicsClientId=c)
             p.stepSimulation(physicsClientId=c)
@@ -178,7 +178,7 @@ def test_a_slab_among_limbs(c):
 
 def test_options_are_checked(c):
     for options, message in (
-        ({"inside": "Bullet"}, "inside: expected 'hit', 'exit' or 'ignore', got 'Bullet'; a Mirror takes 'bullet'"),
+        ({"inside": "Bullet"}, "inside: expected 'hit', 'exit', 'ignore' or 'bullet', got 'Bullet'"),
         ({"tolerance": -1e-3}, "tolerance: expected 0, or at least"),
         ({"tolerance": np.nan}, "tolerance: expected"),
         ({"tolerance": "1 mm"}, "tolerance: expected"),

@@ -9,7 +9,8 @@ from support.one_limb import about_z, one_limb_world
 
 import cylcollide as cc
 from cylcollide._pybullet import OWN
-from cylcollide.bullet import Mirror, debug_draw, draw_rewound
+from cylcollide.bullet import Mirror, draw_rewound
+from cylcollide.limbs.wireframe import outlines
 
 LINES = {cc.Shape.CYLINDER: 28, cc.Shape.CAPSULE: 52, cc.Shape.SPHERE: 36, cc.Shape.BOX: 12}
 """Lines of each of PyBullet's shapes."""
@@ -21,7 +22,7 @@ def test_every_shape_is_outlined():
     """All ends of lines are on the limb's surface, also for shapes that PyBullet lacks."""
     limbs = every_shape()
     for i, limb in enumerate(limbs[[k]] for k in range(len(limbs))):
-        points = debug_draw.outlines(limb).reshape(-1, 3)
+        points = outlines(limb).reshape(-1, 3)
         assert len(points) == 2 * {**LINES, **OTHERS}[limb.kind[0]]
         assert (limb.inflated(1e-9).classify_points(points) != cc.Side.OUTSIDE).all(), i
         middle = (limb.p1 + limb.p2) / 2

@@ -7,7 +7,8 @@ import pybullet
 import pytest
 
 from cylcollide._pybullet import data_folder
-from cylcollide.bullet.humanoid import SCALE, Humanoid, RecordedMotion, containing_cylinder, load_motions
+from cylcollide.bullet.humanoid import SCALE, Humanoid, containing_cylinder, load_motions, pose_at
+from cylcollide.characters.deepmimic import Recording
 from cylcollide.shapes import rotation_matrices
 
 JOINTS = {  # columns of a motion file, as DeepMimic's interpolator reads them
@@ -110,14 +111,14 @@ def test_a_motion_holds_its_ends(humanoid):
 def test_each_frame_has_its_own_duration():
     durations = [0.25, 0.5, 0.0]
     frames = np.array([[d, 0, 0, x, 1, 0, 0, 0] for d, x in zip(durations, (0.0, 1.0, 3.0), strict=True)])
-    motion = RecordedMotion("made up", False, frames)
+    motion = Recording("made up", False, frames)
     assert motion.duration == 0.75
-    assert [motion.pose(t, ())[0][2] for t in (0.125, 0.25, 0.5, 0.75)] == [0.5, 1, 2, 3]
+    assert [pose_at(motion, t, ())[0][2] for t in (0.125, 0.25, 0.5, 0.75)] == [0.5, 1, 2, 3]
 
 
 def test_a_motion_of_another_body_is_refused():
     with pytest.raises(ValueError, match=r"frames of 8 numbers, expected 12"):
-        RecordedMotion("made up", False, np.zeros((2, 8))).pose(0, (4,))
+        pose_at(Recording("made up", False, np.zeros((2, 8))), 0, (4,))
 
 
 def test_unknown_motions_list_known_ones(humanoid):

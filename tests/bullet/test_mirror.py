@@ -242,8 +242,8 @@ def test_bad_input_is_refused(row):
         ("finite numbers.*got .* in row 0", lambda: mirror.rayTest([np.nan, 0, 0], [1, 1, 1])),
         (r"expected a body and link of the client, got \(99, -1\)",
          lambda: mirror.rayTestBatch([[0, 0, 0]], [[1, 1, 1]], parentObjectUniqueId=99)),
-        ("mesh: expected one of", lambda: Mirror(row, mesh="guess")),
-        ("inside: expected 'hit', 'exit' or 'ignore'", lambda: Mirror(row, inside="guess")),
+        ("mesh: expected 'wrap', 'raise' or 'skip', got 'guess'", lambda: Mirror(row, mesh="guess")),
+        ("inside: expected 'hit', 'exit', 'ignore' or 'bullet'", lambda: Mirror(row, inside="guess")),
         ("follow: expected True or False, got .no.", lambda: Mirror(row, follow="no")),
         ("filters: expected True or False, got 1", lambda: Mirror(row).sync(filters=1)),
     ):  # fmt: skip

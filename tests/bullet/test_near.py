@@ -45,7 +45,7 @@ USUAL = [("follow", *POLICIES[0]), ("watch", *POLICIES[2]), ("patched", *POLICIE
         for policy in POLICIES
     ],
 )
-def test_answers_equal_a_new_mirrors(c, way, inside, tolerance, asked):
+def test_answers_equal_a_new_mirrors(c, way, inside, tolerance, near_calls):
     rng = np.random.default_rng(1)
     bodies = crowd(c, rng)
     options = {"mesh": "wrap", "inside": inside, "tolerance": tolerance}
@@ -58,12 +58,12 @@ def test_answers_equal_a_new_mirrors(c, way, inside, tolerance, asked):
             if k % 15 == 14:
                 api.restoreState(saved, **({} if way == "watch" else {"physicsClientId": c}))
             starts, ends = chains.rays(rng, int(rng.choice([1, 2, 31, 4 * FEW_RAYS])))
-            mask, before = int(rng.choice([-1, -1, 1, 2])), len(asked)
+            mask, before = int(rng.choice([-1, -1, 1, 2])), len(near_calls)
             if way == "patched":
                 answers = p.rayTestBatch(starts, ends, collisionFilterMask=mask, physicsClientId=c)
             else:
                 answers = mirror.rayTestBatch(starts, ends, collisionFilterMask=mask)
-            agreed += len(asked) > before and asked[-1].answers is not None
+            agreed += len(near_calls) > before and near_calls[-1].answers is not None
             fresh = Mirror(c, **options, follow=False)
             assert answers == fresh.rayTestBatch(starts, ends, collisionFilterMask=mask), k
             hits += sum(answer[0] >= 0 for answer in answers)
@@ -71,7 +71,7 @@ def test_answers_equal_a_new_mirrors(c, way, inside, tolerance, asked):
                 assert np.array_equal(mirror.limbs.p1, fresh.limbs.p1), "limbs are complete"
     assert hits > 150
     assert agreed > (7 if inside == "bullet" else 20)
-    found = [one for one in asked if one.answers is not None]
+    found = [one for one in near_calls if one.answers is not None]
     skipped = np.mean([1 - one.near / one.bodies for one in found])
     assert skipped > (0.1 if way == "follow" else 0.2), "most single rays leave most bodies alone"
     assert np.mean([one.read < one.links for one in found]) > 0.1, "and links that are nearer to the base than the ray"
@@ -98,7 +98,7 @@ def test_no_joint_takes_a_link_farther_than_its_arm(c, name):
     assert longest > 0.6
 
 
-def test_a_link_far_out_on_a_sliding_joint(c, asked):
+def test_a_link_far_out_on_a_sliding_joint(c, near_calls):
     body = chains.chain(c, np.random.default_rng(5))
     mirror = Mirror(c)
     for out in (50.0, -80.0):
@@ -109,7 +109,7 @@ def test_a_link_far_out_on_a_sliding_joint(c, asked):
         assert mirror.rayTest(there - 3 * up, there - 2 * up)[0][0] == -1
         p.resetJointState(body, 1, 0.0, physicsClientId=c)
         assert mirror.rayTest(there - up, there + up)[0][0] == -1
-        assert asked[-1].near == 0, "no ray comes near"
+        assert near_calls[-1].near == 0, "no ray comes near"
 
 
 def test_a_sliding_joint_with_a_long_axis(c):
@@ -135,7 +135,7 @@ def test_joints_of_other_kinds_reach_anywhere(c, monkeypatch):
     assert min(arms_of(joints_of(client, body), 1.0)[0][link] for link in range(7)) == np.inf
 
 
-def test_a_body_that_was_removed_or_replaced(c, asked):
+def test_a_body_that_was_removed_or_replaced(c, near_calls):
     shape = scenes.shape(c, 0)
     body = p.createMultiBody(1.0, shape, physicsClientId=c)
     mirror = Mirror(c, follow=False)
@@ -150,17 +150,17 @@ def test_a_body_that_was_removed_or_replaced(c, asked):
     watched.stepSimulation()
     assert mirror.rayTest(*ray) == Mirror(c).rayTest(*ray)
     assert mirror.rayTest(*ray)[0][0] >= 0
-    assert len(asked) >= 2
+    assert len(near_calls) >= 2
 
 
-def test_a_mesh_that_grows(c, asked):
+def test_a_mesh_that_grows(c, near_calls):
     body = p.loadURDF("duck_vhacd.urdf", [0, 0, 0], useFixedBase=True, physicsClientId=c)
     mirror = Mirror(c, mesh="wrap", follow=False)
     watched, ray = mirror.watch(), ([-3, 1.0, 1.0], [3, 1.0, 1.0])
     mirror.rayTest(*ray)
     watched.stepSimulation()
     assert mirror.rayTest(*ray)[0][0] == -1
-    assert (asked[-1].answers, asked[-1].near) == ([MISS], 0), "no ray comes near"
+    assert (near_calls[-1].answers, near_calls[-1].near) == ([MISS], 0), "no ray comes near"
     watched.unsupportedChangeScaling(body, [40, 40, 40])
     mirror.rayTestBatch(np.zeros((MOST_RAYS + 1, 3)), np.ones((MOST_RAYS + 1, 3)))
     watched.performCollisionDetection()
@@ -170,26 +170,26 @@ def test_a_mesh_that_grows(c, asked):
         assert mirror.rayTest(*ray)[0][0] == body, "far from where it was read"
 
 
-def test_many_tests_after_one_step_read_the_whole_scene(c, asked):
+def test_many_tests_after_one_step_read_the_whole_scene(c, near_calls):
     crowd(c, np.random.default_rng(4))
     mirror = Mirror(c, mesh="wrap", follow=False)
     watched = mirror.watch()
     mirror.rayTest([0, 0, 1], [0, 0, -1])
     watched.stepSimulation()
     answers = {mirror.rayTest([0, 0, 1], [0, 0, -1]) for _ in range(20)}
-    assert len(asked) == 8
+    assert len(near_calls) == 8
     assert len(answers) == 1
 
 
-def test_undecided_rays_are_cast_at_the_whole_scene(c, asked):
+def test_undecided_rays_are_cast_at_the_whole_scene(c, near_calls):
     p.loadURDF("plane_implicit.urdf", physicsClientId=c)
     scenes.body(c, 0, [0, 0, 3])
     mirror = Mirror(c)
     edge = ([[-1.0, 0.0, 0.0]], [[1.0, 0.0, 0.0]])  # in the plane
     assert mirror.rayTestBatch(*edge) == Mirror(c, follow=False).rayTestBatch(*edge)
-    assert asked[-1].answers is None
+    assert near_calls[-1].answers is None
     p.resetBasePositionAndOrientation(0, [0, 0, 1], [0, 0, 0, 1], c)
     assert mirror.rayTest([0.5, 0, 2], [0.5, 0, -2])[0][3] == (0.5, 0.0, 1.0)
-    assert asked[-1].answers is None, "a plane that moved"
+    assert near_calls[-1].answers is None, "a plane that moved"
     with pytest.raises(ValueError, match="rayFromPosition: expected"):
         mirror.rayTest([np.nan, 0, 0], [0, 0, 1])

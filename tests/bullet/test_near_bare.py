@@ -20,7 +20,7 @@ def bare_bodies(c, rng):
     return bodies
 
 
-def test_links_of_bare_bodies_are_read_first_for_repeated_rays(c, asked):
+def test_links_of_bare_bodies_are_read_first_for_repeated_rays(c, near_calls):
     rng = np.random.default_rng(3)
     bodies, at_once, hits = bare_bodies(c, rng), [], 0
     mirror = Mirror(c, follow=False)
@@ -39,7 +39,7 @@ def test_links_of_bare_bodies_are_read_first_for_repeated_rays(c, asked):
     assert hits > 100
     assert 0 in at_once[10:] or 1 in at_once[10:], "a body that rays have left is looked at first"
     assert max(at_once) >= 2
-    assert sum(one.answers is not None for one in asked) > 25
+    assert sum(one.answers is not None for one in near_calls) > 25
 
 
 USED_AGAIN = {"often", "read", "batch", "queue", "made", "table", "rows", "hits"}

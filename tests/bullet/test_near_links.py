@@ -58,7 +58,7 @@ def test_links_behind_sliding_joints_are_read(c):
     assert read_first(joints, [0], False) == []
 
 
-def test_few_links_of_people_are_read_late(c, asked):
+def test_few_links_of_people_are_read_late(c, near_calls):
     rng = np.random.default_rng(7)
     p.loadURDF("plane_implicit.urdf", physicsClientId=c)
     people = [scenes.person(c, [x, 0, 1]) for x in (0, 1.5, 3)]
@@ -73,7 +73,7 @@ def test_few_links_of_people_are_read_late(c, asked):
         assert answers == Mirror(c, follow=False).rayTestBatch(target - way, target + way), k
         hits |= {answer[1] for answer in answers if answer[0] == people[k % 3]}
     assert len(hits) > 10, "all kinds of links were hit"
-    late, unread = np.array([(one.late, one.unread) for one in asked if one.answers is not None]).T
+    late, unread = np.array([(one.late, one.unread) for one in near_calls if one.answers is not None]).T
     assert len(late) > 18
     assert (late > 0).mean() > 0.5
     assert ((late > 0) & (unread > 0)).mean() > 0.5, "some links were read late, others not at all"
@@ -81,7 +81,7 @@ def test_few_links_of_people_are_read_late(c, asked):
 
 @pytest.mark.parametrize("way", ["follow", "watch"])
 @pytest.mark.parametrize("count", [1, 2, 3])
-def test_links_are_where_a_step_has_left_them(c, asked, count, way):
+def test_links_are_where_a_step_has_left_them(c, near_calls, count, way):
     """PyBullet keeps the old frames of links until forward kinematics is requested."""
     rng, hits = np.random.default_rng(count), 0
     shapes = [scenes.shape(c, k % 4) for k in range(1 + count)]
@@ -103,25 +103,25 @@ def test_links_are_where_a_step_has_left_them(c, asked, count, way):
         assert answers == whole.rayTestBatch(target - way_out, target + way_out), k
         hits += sum(answer[1] >= 0 for answer in answers)
     assert hits > 20
-    assert sum(one.answers is not None for one in asked) > 30
+    assert sum(one.answers is not None for one in near_calls) > 30
 
 
-def test_the_top_of_a_head_is_hit(c, asked):
+def test_the_top_of_a_head_is_hit(c, near_calls):
     person = scenes.person(c, [0, 0, 1])
     mirror = Mirror(c)
     x, y, z = p.getLinkState(person, 2, computeForwardKinematics=True, physicsClientId=c)[0]
     assert mirror.rayTest([x - 1, y + 0.09, z], [x + 1, y + 0.09, z])[0][:2] == (person, 2)
-    last = asked[-1]
+    last = near_calls[-1]
     assert (last.answers, last.late) == ([mirror.rayTest([x - 1, y + 0.09, z], [x + 1, y + 0.09, z])[0]], 1)
 
 
-def test_a_base_without_shapes_is_not_hit(c, asked):
+def test_a_base_without_shapes_is_not_hit(c, near_calls):
     ball = p.createCollisionShape(p.GEOM_SPHERE, radius=1.0, physicsClientId=c)
     scenes.linked(c, 0.0, -1, [ball], basePosition=[0.1, 0, 0], linkPositions=[[0.5, 0, 0]])
     mirror = Mirror(c)
     for y, met in ((0.9, NO_RAY), (0.5, 0)):
         mirror.rayTest([-3, y, y], [3, y, y])
-        assert asked[-1].answers is not None
+        assert near_calls[-1].answers is not None
         assert mirror._follower._near._kept[-1][0].near.all()
         assert mirror._follower._near._kept[-1][0].met[0, 0] == met, "a corner of the box, or the ball"
 
@@ -138,7 +138,7 @@ OWN_RESET = p.resetBasePositionAndOrientation
         for length in (0.4, 0.98, 1.02, 2.0)
     ],
 )
-def test_bodies_stretched_by_quaternions_of_other_lengths(c, asked, way, length):
+def test_bodies_stretched_by_quaternions_of_other_lengths(c, near_calls, way, length):
     """Rays at a single link hit it, at once and after the state is restored, in stretched and in shrunk bodies."""
     rng, hits = np.random.default_rng(8), 0
     people = [scenes.person(c, [3 * x, 0, 1]) for x in range(2)]
@@ -164,10 +164,10 @@ def test_bodies_stretched_by_quaternions_of_other_lengths(c, asked, way, length)
             assert answers == Mirror(c, follow=False).rayTestBatch([target - side], [target + side]), k
             hits += answers[0][0] == person
     assert hits > 5
-    assert len(asked) > 12
+    assert len(near_calls) > 12
 
 
-def test_joints_whose_distance_differs_from_that_in_the_link(c, asked):
+def test_joints_whose_distance_differs_from_that_in_the_link(c, near_calls):
     person = scenes.person(c, [0, 0, 1])
     mirror = Mirror(c)
     OWN_RESET(person, [0, 0, 1], [0, 0, 0, 2], c)
@@ -178,7 +178,7 @@ def test_joints_whose_distance_differs_from_that_in_the_link(c, asked):
         answers = mirror.rayTestBatch(*rays)
         assert answers == Mirror(c, follow=False).rayTestBatch(*rays)
         assert answers[0][:2] == (person, link)
-        assert asked[-1].answers is None
+        assert near_calls[-1].answers is None
 
 
 def test_bad_quaternions_raise_pybullets_error(c):
@@ -200,7 +200,7 @@ def test_bad_quaternions_raise_pybullets_error(c):
 @pytest.mark.parametrize("kind", [p.JOINT_FIXED, p.JOINT_PRISMATIC])
 @pytest.mark.parametrize("length", [0.97, 1.004, 1.03])
 @pytest.mark.parametrize("bare", [True, False])
-def test_a_body_slightly_stretched_by_a_quaternion(c, asked, kind, length, bare):
+def test_a_body_slightly_stretched_by_a_quaternion(c, near_calls, kind, length, bare):
     """The body is found from its base alone: its link is where the joint cannot move it without the stretch."""
     ball = p.createCollisionShape(p.GEOM_SPHERE, radius=0.1, physicsClientId=c)
     given = {"linkPositions": [[2, 0, 0]], "linkJointTypes": [kind], "linkJointAxis": [[1, 0, 0]]}
@@ -213,12 +213,12 @@ def test_a_body_slightly_stretched_by_a_quaternion(c, asked, kind, length, bare)
     for share in (0.999, 1.001):
         x = there[0] + 0.1 * share
         answers = mirror.rayTest([x, -1, 0], [x, 1, 0])
-        assert asked[-1].answers is not None
+        assert near_calls[-1].answers is not None
         assert answers == Mirror(c, follow=False).rayTest([x, -1, 0], [x, 1, 0])
         assert (answers[0][0] == body) == (share < 1.0)
 
 
-def test_more_links_than_fit_into_memory(c, asked, monkeypatch):
+def test_more_links_than_fit_into_memory(c, near_calls, monkeypatch):
     monkeypatch.setattr(near, "LINKS_PER_RAY", 1)
     ball = p.createCollisionShape(p.GEOM_SPHERE, radius=1.0, physicsClientId=c)
     for k in range(5):
@@ -228,4 +228,4 @@ def test_more_links_than_fit_into_memory(c, asked, monkeypatch):
         starts, ends = np.full((n, 3), [-3.0, 0.1, 0.2]), np.full((n, 3), [9.0, -0.1, 0.1])
         assert n <= near.few_rays(5)
         assert mirror.rayTestBatch(starts, ends) == Mirror(c, follow=False).rayTestBatch(starts, ends)
-        assert (asked[-1].answers is not None) == fits
+        assert (near_calls[-1].answers is not None) == fits

@@ -11,7 +11,7 @@ from support.bullet_life import Life
 from cylcollide.bullet import Mirror
 
 
-def near_and_fresh(c, asked, ray, **keywords):
+def near_and_fresh(c, near_calls, ray, **keywords):
     """Two functions: query a mirror, which must answer like a new one; and whether it read only near bodies."""
     mirror = Mirror(c)
 
@@ -20,13 +20,13 @@ def near_and_fresh(c, asked, ray, **keywords):
         assert answers == Mirror(c, follow=False).rayTest(*ray, **keywords)
         return answers[0][0]
 
-    return ask, lambda: asked[-1].answers is not None
+    return ask, lambda: near_calls[-1].answers is not None
 
 
 @pytest.mark.parametrize("kind", range(4))
-def test_a_base_that_grows_unseen_where_no_ray_was_near(c, kind, asked):
+def test_a_base_that_grows_unseen_where_no_ray_was_near(c, kind, near_calls):
     body = scenes.body(c, kind, [0, 0, 0], mass=1.0)
-    ask, was_near = near_and_fresh(c, asked, ([0.8, -6, 0.1], [0.8, 6, 0.1]))
+    ask, was_near = near_and_fresh(c, near_calls, ([0.8, -6, 0.1], [0.8, 6, 0.1]))
     assert (ask(), was_near()) == (-1, True)
     for size, hit in ((9, body), (1, -1), (9, body)):
         p.unsupportedChangeScaling(body, [size] * 3, physicsClientId=c)
@@ -34,22 +34,22 @@ def test_a_base_that_grows_unseen_where_no_ray_was_near(c, kind, asked):
 
 
 @pytest.mark.parametrize("kind", range(4))
-def test_a_link_that_grows_unseen_with_the_base_of_another_body(c, kind, asked):
+def test_a_link_that_grows_unseen_with_the_base_of_another_body(c, kind, near_calls):
     shape = scenes.shape(c, kind)
     linked = scenes.linked(c, 1.0, scenes.shape(c, 0), [shape], basePosition=[0, 19, 0])
     body = p.createMultiBody(1.0, shape, baseOrientation=[0.6, 0, 0, 0.8], physicsClientId=c)
-    ask, was_near = near_and_fresh(c, asked, ([0.8, -6, 0.1], [0.8, 6, 0.1]))
-    query_beside, was_near_beside = near_and_fresh(c, asked, ([1.8, 13, 0.1], [1.8, 25, 0.1]))
+    ask, was_near = near_and_fresh(c, near_calls, ([0.8, -6, 0.1], [0.8, 6, 0.1]))
+    query_beside, was_near_beside = near_and_fresh(c, near_calls, ([1.8, 13, 0.1], [1.8, 25, 0.1]))
     assert (ask(), was_near(), query_beside(), was_near_beside()) == (-1, True, -1, True)
     for size, hits in ((9, (body, linked)), (1, (-1, -1)), (9, (body, linked))):
         p.unsupportedChangeScaling(body, [size] * 3, physicsClientId=c)
         assert (ask(), query_beside()) == hits
 
 
-def test_a_body_that_takes_a_number_unseen(c, asked):
+def test_a_body_that_takes_a_number_unseen(c, near_calls):
     ball = scenes.shape(c, 0)
     body = p.createMultiBody(1.0, ball, physicsClientId=c)
-    ask, was_near = near_and_fresh(c, asked, ([3.0, -2, 0.1], [3.0, 2, 0.1]))
+    ask, was_near = near_and_fresh(c, near_calls, ([3.0, -2, 0.1], [3.0, 2, 0.1]))
     assert ask() == -1
     assert was_near()
     p.removeBody(body, physicsClientId=c)
@@ -89,18 +89,18 @@ def test_a_link_of_only_a_mesh_is_where_its_joint_is(c):
     watched.performCollisionDetection()
     y = p.getBasePositionAndOrientation(body, c)[0][1] + 0.087
     ray = [0.987, y, 9], [0.987, y, -9]
-    asked = p.rayTest(*ray, physicsClientId=c)[0][:2]
-    assert asked == (body, 0)
-    assert watched.rayTest(*ray)[0][:2] == asked
-    assert watched.rayTestBatch([ray[0]] * 1500, [ray[1]] * 1500)[7][:2] == asked
-    assert Mirror(c, mesh="wrap").rayTest(*ray)[0][:2] == asked
+    near_calls = p.rayTest(*ray, physicsClientId=c)[0][:2]
+    assert near_calls == (body, 0)
+    assert watched.rayTest(*ray)[0][:2] == near_calls
+    assert watched.rayTestBatch([ray[0]] * 1500, [ray[1]] * 1500)[7][:2] == near_calls
+    assert Mirror(c, mesh="wrap").rayTest(*ray)[0][:2] == near_calls
 
 
-def test_a_base_that_is_fixed_and_freed_unseen(c, asked):
+def test_a_base_that_is_fixed_and_freed_unseen(c, near_calls):
     body = p.createMultiBody(1.0, scenes.shape(c, 0), physicsClientId=c)
     ray = [0, -2, 0.1], [0, 2, 0.1]
-    by_all, was_near = near_and_fresh(c, asked, ray)
-    by_static, by_four = (near_and_fresh(c, asked, ray, collisionFilterMask=mask)[0] for mask in (2, 4))
+    by_all, was_near = near_and_fresh(c, near_calls, ray)
+    by_static, by_four = (near_and_fresh(c, near_calls, ray, collisionFilterMask=mask)[0] for mask in (2, 4))
     assert [by_all(), by_static(), by_four()] == [body, -1, -1]
     p.changeDynamics(body, -1, mass=0.0, physicsClientId=c)
     assert by_all() == body
@@ -120,7 +120,7 @@ def test_a_base_that_is_fixed_and_freed_unseen(c, asked):
 
 @pytest.mark.long
 @pytest.mark.parametrize("seed", range(12))
-def test_random_unrecorded_changes(clients, seed, asked):
+def test_random_unrecorded_changes(clients, seed, near_calls):
     """Also if rays come near a body only some steps later, and if changes are undone meanwhile."""
     rng, c = np.random.default_rng(seed), clients[0]._client
     clients[0].setAdditionalSearchPath(pybullet_data.getDataPath())
@@ -133,11 +133,11 @@ def test_random_unrecorded_changes(clients, seed, asked):
             life.rays(int(rng.choice([1, 3, 31]))) if k % 2 else chains.rays(rng, int(rng.choice([1, 3, 31])))
         )
         mask = int(rng.choice([-1, -1, 1, 2, 4]))
-        before, answers = len(asked), mirror.rayTestBatch(starts, ends, collisionFilterMask=mask)
-        changed += len(asked) > before and asked[-1].answers is None
+        before, answers = len(near_calls), mirror.rayTestBatch(starts, ends, collisionFilterMask=mask)
+        changed += len(near_calls) > before and near_calls[-1].answers is None
         fresh = Mirror(c, mesh="wrap", follow=False)
         assert answers == fresh.rayTestBatch(starts, ends, collisionFilterMask=mask), f"{k}, {life.last}"
         hits += sum(answer[0] >= 0 for answer in answers)
     assert hits > 20
     assert changed > 5
-    assert sum(one.answers is not None for one in asked) > 8
+    assert sum(one.answers is not None for one in near_calls) > 8

@@ -202,7 +202,7 @@ def test_rays_with_nan_leave_the_others_exact(clients):
 def test_scenes_that_cannot_be_mirrored_use_pybullet(clients):
     client = clients[0]
     client.resetBasePositionAndOrientation(0, [np.nan, 0, 0], [0, 0, 0, 1])
-    with patched(), pytest.warns(UserWarning, match=r"body 0 .*; PyBullet answers meanwhile") as warned:
+    with patched(), pytest.warns(UserWarning, match=r"body 0 .*; PyBullet's own answer is returned") as warned:
         assert p.rayTest(*THROUGH, physicsClientId=client._client) == (MISS,)
     assert warned[0].filename == __file__
 

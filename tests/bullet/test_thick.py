@@ -140,6 +140,14 @@ def test_touches_are_hits(c):
     assert hit.position[0].tolist() == [0, 0, 0.25], "of the plane that has grown by the tolerance"
 
 
+def test_a_segment_of_length_0_may_hit_a_plane_alone(c):
+    scenes.body(c, 0, [5, 0, 0])
+    plane = p.loadURDF("plane_implicit.urdf", physicsClientId=c)
+    points = [[0, 0, 0.1], [5, 0, 0.1], [0, 0, 9.0]]
+    hits = Mirror(c, inside="hit").cast_segments(points, points, radius=0.2)
+    assert hits.body.tolist() == [plane, 0, -1]
+
+
 def test_pybullets_ball_hits_nothing_earlier(c):
     rng = np.random.default_rng(5)
     scenes.geometry(c, rng)
