@@ -13,7 +13,7 @@ from pydantic import ConfigDict, Field, TypeAdapter, ValidationError, with_confi
 from cylcollide.crosscheck.compare.comparison import Cast, Comparison
 from cylcollide.crosscheck.compare.disagreements import NOT_SOUGHT, Cause, Disagreements, Kind
 from cylcollide.crosscheck.engine import Setup
-from cylcollide.crosscheck.generate.shots import Intent, ShotScene, shots
+from cylcollide.crosscheck.generate.shots import ShotScene, shots
 from cylcollide.crosscheck.records import (
     JsonObject,
     Length,
@@ -279,7 +279,7 @@ def _read_rays(path: Path) -> list[Case]:
 def _case_of_ray(rays: Columns, row: int) -> Case:
     """One row as a case without a cause; its place has the pose as scene and the bullet's number as row."""
     pose, kind, this = int(rays["pose"][row]), str(rays["kinds"][rays["kind"][row]]), slice(row, row + 1)
-    segment = shots(rays["start"][this], rays["end"][this], Intent.EITHER)
+    segment = shots(rays["start"][this], rays["end"][this])
     scene = ShotScene(rays["pose_p1"][pose], rays["pose_p2"][pose], rays["limb_radius"], segment)
     names = ("limb", "fraction", "position", "normal")
     true, engine = (EngineHits(*(rays[f"{name}_{side}"][this] for name in names)) for side in ("true", "engine"))

@@ -12,7 +12,7 @@ from cylcollide.crosscheck.causes.compare_scene import compare
 from cylcollide.crosscheck.causes.predicates import SegmentGeometry, sight
 from cylcollide.crosscheck.compare.disagreements import VERDICTS, Cause, Kind
 from cylcollide.crosscheck.engine import EngineOf, Setup
-from cylcollide.crosscheck.generate.shots import Intent, ShotScene, shots
+from cylcollide.crosscheck.generate.shots import ShotScene, shots
 
 
 @dataclass(frozen=True)
@@ -37,7 +37,7 @@ class CaseVariant:
     @property
     def scene(self) -> ShotScene:
         """A world with this one segment."""
-        segment = shots(self.start[None], self.end[None], Intent.EITHER)
+        segment = shots(self.start[None], self.end[None])
         return ShotScene(self.p1, self.p2, self.radius, segment, self.setup)
 
     @property
@@ -104,7 +104,7 @@ class Outcome:
 def ask(engine_of: EngineOf, world: CaseVariant, *variants: CaseVariant) -> list[Outcome]:
     """Cast variants that differ from ``world`` only in their segments on both sides; without variants: ``world``."""
     start, end = (np.array([getattr(variant, name) for variant in variants or (world,)]) for name in ("start", "end"))
-    scene = replace(world.scene, shots=shots(start, end, Intent.EITHER))
+    scene = replace(world.scene, shots=shots(start, end))
     both, found = compare(scene, engine_of, calibrations(engine_of, world.scene, world.size))
     outcomes = [Outcome(int(a), int(b)) for a, b in zip(both.ours.limb, both.theirs.limb, strict=True)]
     for row, kind, cause, amount in zip(found.row, found.kind, found.cause, found.amount, strict=True):
@@ -128,6 +128,6 @@ def scene_of(case: Case) -> tuple[ShotScene, int]:
         call, row = call * int(case.bound or 1), min(case.row, int(case.bound or 1) - 1)
     start, end = (np.array(points) for points in zip(*call, strict=True))
     was = (np.array(case.was[0]), np.array(case.was[1])) if case.was else None
-    scene = replace(variant.scene, shots=shots(start, end, Intent.EITHER), was=was)
+    scene = replace(variant.scene, shots=shots(start, end), was=was)
     # If a call has one ray too many, PyBullet answers most rays of a list, and none of an array.
     return replace(scene, whole_batch=lost, as_lists=case.measured != 0.0), row
