@@ -7,7 +7,7 @@ from functools import partial
 
 import numpy as np
 import pytest
-from support.faulty_engines import InflatedEngine
+from support.faulty_engines import InflatedEngine, Planted
 from support.package import run_python
 from support.runs.poses import swept
 from support.runs.replay import cases, made, of_each_kind_and_cause
@@ -15,7 +15,7 @@ from support.runs.replay import cases, made, of_each_kind_and_cause
 from cylcollide.crosscheck.cases.case import read_cases, write_cases
 from cylcollide.crosscheck.cases.recast import answers_apart, recast
 from cylcollide.crosscheck.compare.disagreements import Cause
-from cylcollide.crosscheck.engine import BulletClient, PlainEngine
+from cylcollide.crosscheck.engine import BulletClient
 from cylcollide.crosscheck.run.run import write_numbers
 from cylcollide.engines import registry
 
@@ -155,7 +155,7 @@ def test_an_engine_that_is_not_installed(refused, tmp_path, monkeypatch):
 
 
 def test_a_planted_engine_replays_like_any_other():
-    engine_of = PlainEngine(InflatedEngine)
+    engine_of = Planted(factory=InflatedEngine)
     line = (-1.01, 0.2013, 0.1003), (1.02, 0.2013, 0.1203)
     case = made([(0.0, 0.0, -0.5)], [(0.0, 0.0, 0.5)], [0.2], *line, kind="phantom", engine_of=engine_of)
     assert case.cause == Cause.SHAPE.label

@@ -4,7 +4,7 @@ from dataclasses import replace
 
 import numpy as np
 import pytest
-from support.faulty_engines import HairlineEngine, InflatedEngine, flipped_world
+from support.faulty_engines import HairlineEngine, InflatedEngine, Planted, flipped_world
 from support.runs.scoreboard import OURS, RAYS, SEED, scoreboard_by_name, verdicts
 
 from cylcollide.crosscheck.cases.case import Case, read_cases, write_cases
@@ -14,7 +14,7 @@ from cylcollide.crosscheck.causes.compare_scene import compare
 from cylcollide.crosscheck.compare.comparison import Comparison, usable
 from cylcollide.crosscheck.compare.disagreements import Kind
 from cylcollide.crosscheck.compare.truth import Truth
-from cylcollide.crosscheck.engine import NamedEngine, PlainEngine
+from cylcollide.crosscheck.engine import NamedEngine
 from cylcollide.crosscheck.generate.families import ChunkKey, draw_chunk
 from cylcollide.crosscheck.generate.shots import ShotScene
 from cylcollide.crosscheck.run.chunk import compute_chunk
@@ -144,7 +144,7 @@ def test_differences_within_rounding_are_no_errors():
     rows = both.right_hits
     assert (np.abs(both.distance_error(rows)) > truth.rounding(rows, truth.hits.limb[rows])).sum() > 5
     assert (errors.wrong[key.family]["early"], errors.wrong[key.family]["late"]) == (0, 0)
-    _, found = compare(scene, PlainEngine(HairlineEngine), calibrations(PlainEngine(HairlineEngine), scene))
+    _, found = compare(scene, Planted(factory=HairlineEngine), calibrations(Planted(factory=HairlineEngine), scene))
     assert not np.isin(found.kind, (Kind.EARLY, Kind.LATE)).any()
 
 
@@ -154,7 +154,7 @@ def test_a_run_by_families_names_its_engine_in_its_cases():
     found = [Case.read(case) for case in compute_chunk(plan, plan.keys[0]).record["cases"]]
     assert {case.engine for case in found} == {"inflated"}
     assert recast(found[0]).again == found[0]
-    plan = FamiliesPlan(("rim",), 240, SEED, PlainEngine(InflatedEngine))
+    plan = FamiliesPlan(("rim",), 240, SEED, Planted(factory=InflatedEngine))
     unnamed = compute_chunk(plan, plan.keys[0]).record["cases"]
     assert {case["engine"] for case in unnamed} == {"planted"}
     with pytest.raises(ValueError, match=r"expected one of .*, got 'planted'"):

@@ -129,7 +129,7 @@ class Replayed:
 
     def _known(self, setup: Setup | None = None) -> Calibration:
         """The measurements of the limb of the disagreement, or of the same limb in another setup."""
-        case, variant = self.case, CaseVariant.of(self.again or self.case).scene
+        case, variant = self.case, CaseVariant.of(self.again or self.case)
         limb = case.limb_engine if case.limb_true < 0 else case.limb_true
         return calibrations(self.engine_of, variant if setup is None else replace(variant, setup=setup))[limb]
 

@@ -101,8 +101,8 @@ ABOUT_ONE_BODY = OF_ANY_ENGINE | OF_PYBULLET_ONLY
 FAMILIES = (*ABOUT_ONE_BODY, "humanoid")
 """All families, in the order of reports."""
 
-WHOLE_BATCHES = frozenset({"batch-limits"})
-"""Families of calls of a fixed size: one chunk with as many as fit, see :func:`fitting`."""
+BATCH_LIMITS = "batch-limits"
+"""The family of calls of a fixed size: one chunk with as many as fit, see :func:`fitting`."""
 
 
 @dataclass(frozen=True, order=True)
@@ -127,7 +127,7 @@ def draw_chunk(key: ChunkKey, n: int) -> list[ShotScene]:
     if key.family == "humanoid":
         return draw_in_motion(rng, n)
     draw = ABOUT_ONE_BODY[key.family]
-    if key.family in WHOLE_BATCHES:
+    if key.family == BATCH_LIMITS:
         return draw(rng, Target.draw(rng, 0.05, 0.2, aligned=False), n)
     bodies = [(size, aligned) for size in SIZES for aligned in (False, True)]
     scenes = []

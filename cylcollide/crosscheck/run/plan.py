@@ -11,13 +11,13 @@ from importlib.metadata import version
 from cylcollide._version import __version__
 from cylcollide.bullet.humanoid import load_motions
 from cylcollide.crosscheck.cases.case import BULLET
-from cylcollide.crosscheck.engine import DEFAULT, BulletClient, EngineOf, NamedEngine, PlainEngine
+from cylcollide.crosscheck.engine import DEFAULT, BulletClient, EngineOf, NamedEngine
 from cylcollide.crosscheck.generate.bullets import SweepPoses, draw_pose, spread_poses
 from cylcollide.crosscheck.generate.families import (
+    BATCH_LIMITS,
     FAMILIES,
     LEAST,
     OF_PYBULLET_ONLY,
-    WHOLE_BATCHES,
     ChunkKey,
     draw_chunk,
     fitting,
@@ -63,7 +63,7 @@ class _Run:
     def engine_fields(self) -> JsonObject:
         """The engine, as fields of a case."""
         maker = self.engine_of
-        if not isinstance(maker, PlainEngine | NamedEngine):
+        if not isinstance(maker, NamedEngine):
             return {"engine": BULLET}
         return {"engine": maker.name, "options": dict(maker.options)}
 
@@ -182,15 +182,15 @@ class FamiliesPlan(_Run):
         return draw_chunk(key, self.size_of(key.family))
 
     def _each(self, family: str) -> int:
-        """Segments of a family: an even share, rounded to whole calls for some families; the others share the rest."""
+        """Segments of a family: an even share, rounded to whole calls for `BATCH_LIMITS`; the others share the rest."""
         whole = fitting(self.rays // len(self.families))
-        if family in WHOLE_BATCHES:
+        if family == BATCH_LIMITS:
             return whole
-        drawn = [family for family in self.families if family not in WHOLE_BATCHES]
-        return max(1, (self.rays - whole * (len(self.families) - len(drawn))) // len(drawn))
+        calls = self.families.count(BATCH_LIMITS)
+        return max(1, (self.rays - whole * calls) // (len(self.families) - calls))
 
     def _chunks(self, family: str) -> int:
-        if family in WHOLE_BATCHES:
+        if family == BATCH_LIMITS:
             return min(1, self._each(family))
         return max(1, round(self._each(family) / CHUNK))
 
