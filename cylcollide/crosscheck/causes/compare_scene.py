@@ -20,7 +20,7 @@ from cylcollide.crosscheck.causes.predicates import (
     sight,
     wrong_limbs,
 )
-from cylcollide.crosscheck.compare.comparison import Comparison, OwnHits
+from cylcollide.crosscheck.compare.comparison import Comparison
 from cylcollide.crosscheck.compare.disagreements import Cause, Disagreements, Kind
 from cylcollide.crosscheck.compare.truth import Truth
 from cylcollide.crosscheck.engine import EngineOf
@@ -84,19 +84,19 @@ class Classified(Comparison):
 
     def _errors(self, rows: Int64Array) -> list[Disagreements]:
         """Disagreements in distance and normal, beyond the rounding, of hits with the limbs that they report."""
-        limb, error, off = self.theirs.limb, self.distance_error(rows), self.off(rows)
-        normal, said = self.own.normal[rows], self.theirs.normal[rows]
+        limb, normal, said = self.theirs.limb, self.own.normal[rows], self.theirs.normal[rows]
         parts = []
-        for kind, which in ((Kind.EARLY, off & (error < 0)), (Kind.LATE, off & (error >= 0))):
-            found = Disagreements.of_kind(rows[which], kind, error[which])
-            parts.append(distances(found, self._sight(rows[which], limb, self.own)))
+        for kind in (Kind.EARLY, Kind.LATE):
+            off = self.errors[kind]
+            found = Disagreements.of_kind(off, kind, self.distance_error(off))
+            parts.append(distances(found, self._sight(off, limb, self.own)))
         # The true normal of a start inside is zero, so every reported normal is wrong.
         tilted = self.tilted(rows) | (~normal.any(axis=1) & np.nan_to_num(said).any(axis=1))
         some, normal = rows[tilted], normal[tilted]
         found = Disagreements.of_kind(some, Kind.NORMAL, np.where(normal.any(axis=1), self.tilt(some), np.nan))
         return [*parts, normals(found, self._sight(some, limb, self.own), normal, said[tilted])]
 
-    def _sight(self, rows: Int64Array, limb: Int32Array, true: RayHits | OwnHits | None = None) -> SegmentGeometry:
+    def _sight(self, rows: Int64Array, limb: Int32Array, true: RayHits | None = None) -> SegmentGeometry:
         """The geometry of rows with a limb each, and both answers; the true one is ours, unless `true` is given."""
         view, true = sight(self.truth.scene, rows, self.calibrations, limb[rows]), true or self.ours
         return replace(

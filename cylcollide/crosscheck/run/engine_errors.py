@@ -60,17 +60,12 @@ class EngineErrors:
                 count("lost", kind, rows[back], "lost by its place")
                 rows = rows[~back]
             count(kind.field, kind, rows)
-        told, aside = (rows[outside[rows]] for rows in (both.crossing, both.aside))
-        limb = both.theirs.limb[told]
-        error, off = both.distance_error(told), both.off(told)
-        count("early", Kind.EARLY, told[off & (error < 0)])
-        count("late", Kind.LATE, told[off & (error >= 0)])
-        count("normal", Kind.NORMAL, np.union1d(told[both.tilted(told)], aside))
-        count("position", Kind.POSITION, both.misplaced)
+        for kind, rows in both.errors.items():
+            count(kind.field, kind, rows if kind == Kind.POSITION else rows[outside[rows]])
         near = _at_the_scale_of_people(truth)
-        right = near[told] & (limb == truth.hits.limb[told])
-        self.off["distance"].append(np.abs(error[right]))
-        self.off["normal"].append(both.tilt(told[right]))
+        right = both.right_hits[(outside & near)[both.right_hits]]
+        self.off["distance"].append(np.abs(both.distance_error(right)))
+        self.off["normal"].append(both.tilt(right))
         self.off["position"].append(both.points[1][near & (both.theirs.limb >= 0)])
         if key.family == "inside-start":
             self._look_inside(both)
