@@ -1,10 +1,8 @@
 """PyBullet as an engine: every limb is a static body in a separate DIRECT client, rays are cast by ``rayTestBatch``.
 
-The bodies are the limbs up to the rounding of a float64 centre and quaternion (about 1e-16 of a coordinate). Bullet's
-own settings are the defaults unless arguments of the constructor change them: construction, collision margin, threads.
-
+The bodies are the limbs up to the rounding of a float64 centre and quaternion (about 1e-16 of a coordinate).
 ``getQuaternionFromAxisAngle`` returns float32 numbers, which would tilt the bodies by up to 1e-7, so the orientation
-comes from ``getQuaternionFromEuler``, which computes in float64 and has no singular direction.
+comes from ``getQuaternionFromEuler``, which computes in float64.
 
 A limb becomes a body in one of four ways, whose bodies differ: "geom", ``createCollisionShape`` and
 ``createMultiBody``; "urdf", ``loadURDF`` with default flags, which makes a cylinder the convex hull of a polygon;

@@ -121,7 +121,7 @@ def test_a_ray_that_is_lost_by_its_place_in_the_batch():
     )
     beside = ((-1.0, 3.0, 0.0), (1.0, 3.0, 0.0))
     case = replace(case, cause=Cause.API_LIMIT.label, bound=None, before=(beside,) * 999, after=(beside,) * 40)
-    small = minimise(case, engine_of, questions=100)
+    small = minimise(case, engine_of, most=100)
     assert_same_but_smaller(small, case, engine_of)
     assert (len(small.before), small.after) == (999, ())
 

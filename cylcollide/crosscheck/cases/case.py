@@ -241,9 +241,8 @@ PLACE = "FAMILY/SEED/CHUNK/SCENE/ROW"
 
 
 def read_chosen(path: Path, row: int | None, place: str | None) -> list[Case]:
-    """Read the cases of ``cases.json``, of a single case as JSON or of ``rays.npz``.
+    """Read all cases of a file of JSON or of ``rays.npz``, the one of a row, from 0, or those at a ``Case.address``.
 
-    All of them, the one of a row, counted from 0, or those at a place (``Case.address``), which two kinds may share.
     ValueError, in one line, if the file holds something else, or has no such row or place.
     """
     if row is not None and place is not None:

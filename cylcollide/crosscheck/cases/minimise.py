@@ -204,15 +204,12 @@ class NotReproducedError(ValueError):
     """The engine does not repeat the disagreement of the case."""
 
 
-def minimise(case: Case, engine_of: EngineOf, questions: int = MOST_CANDIDATES) -> Case:
+def minimise(case: Case, engine_of: EngineOf, most: int = MOST_CANDIDATES) -> Case:
     """Return a smaller case with the same kind of disagreement and the same cause, as found now.
 
-    Unnecessary limbs are removed, settings become the default, the segment is shortened, the limb is moved to the
-    origin and along an axis, and numbers get fewer digits, in turns until nothing changes. A change is kept if the case
-    is smaller by :func:`~cylcollide.crosscheck.cases.minimise.size`, the engine still disagrees in the same kind, at
-    least half as badly, with the same cause, and exact arithmetic confirms this library. The result is deterministic.
-    At most ``questions`` candidates are cast. NotReproducedError if the engine does not disagree in this way to begin
-    with, or exact arithmetic does not confirm this library.
+    The passes take turns until nothing changes. A change is kept if the case is smaller, the engine still disagrees, at
+    least half as badly, and exact arithmetic confirms this library. At most ``most`` candidates are cast.
+    NotReproducedError if the engine does not disagree in this way to begin with, or this library is wrong.
     """
     live = recast(case, engine_of)
     first = live.again
@@ -229,7 +226,7 @@ def minimise(case: Case, engine_of: EngineOf, questions: int = MOST_CANDIDATES) 
         for simplify in PASSES:
             for candidate in simplify(now):
                 pointless = candidate.length == 0.0 < first.length
-                if len(tried) == questions or pointless or not is_valid(candidate) or size(candidate) >= size(smallest):
+                if len(tried) == most or pointless or not is_valid(candidate) or size(candidate) >= size(smallest):
                     continue
                 if repr(candidate) not in tried:
                     tried.add(repr(candidate))

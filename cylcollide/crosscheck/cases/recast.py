@@ -180,10 +180,7 @@ class Replayed:
 
 
 def recast(case: Case, engine_of: EngineOf | None = None) -> Replayed:
-    """Cast a case on both sides and in exact arithmetic, in a batch of equal segments if its engine lost it in one.
-
-    Without ``engine_of`` the engine is that of the case, made by :func:`engine_of_case`.
-    """
+    """Cast a case in its engine, or that of ``engine_of``, in this library and in exact arithmetic."""
     engine_of = engine_of or engine_of_case(case)
     scene, row = scene_of(case)
     both, found = compare(scene, engine_of, calibrations(engine_of, scene))
@@ -212,10 +209,9 @@ def engine_of_case(case: Case) -> EngineOf:
 
 
 def engine_results(replayed: Replayed) -> tuple[list[EngineResult], dict[str, str]]:
-    """The answers of all engines, and by name why others could not be tested.
+    """The answers of all engines, that of the case first; and by name why others could not be tested.
 
-    The engine of the case comes first, in the case's setup, then PyBullet in its other constructions, then the other
-    engines. These run in another process: MuJoCo ends its process on a segment without length.
+    Engines of other packages run in another process: MuJoCo ends its process on a segment without length.
     """
     case = replayed.case
     with engine_of_case(case)(case.setup) as engine:

@@ -1,8 +1,7 @@
 """The bullets at the humanoid: four seeded families, each with an intended verdict; ``docs/crosscheck.md`` lists them.
 
-A depth is a signed share of the target's radius: > 0 hits the target, < 0 misses it. It concerns only the target:
-another limb may be in front, or may overlap the point. No bullet starts in a limb. The random numbers of a pose depend
-only on (seed, pose), so chunks may have any number of poses.
+A depth is a signed share of the target's radius: > 0 hits the target, < 0 misses it; another limb may be in front. No
+bullet starts in a limb. Random numbers depend only on (seed, pose), so chunks may have any number of poses.
 """
 
 from collections.abc import Sequence

@@ -1,8 +1,7 @@
 """Families of segments, each of which provokes one kind of error: fifteen at single limbs, and one at the humanoid.
 
-Families for any engine are in `one_limb`. Those only for PyBullet are here: its ways to build a body, collision
-margins, and the limits of a batch. Depth: for bodies built in several ways that of the grazes, nan for the aimed two
-thirds; for calls none is intended.
+Families for any engine are in `one_limb`, those for PyBullet alone here. Their depth is that of the grazes, nan for
+aimed segments.
 
 A chunk is determined by (family, seed, number) and the count of its segments, through ``numpy.random.SeedSequence``.
 Every chunk of a family about single limbs holds twelve bodies: six sizes from 1 mm to 100 m, in a random and in an

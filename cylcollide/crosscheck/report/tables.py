@@ -1,8 +1,7 @@
 """The tables of a run and of the scoreboard, identical for the terminal and the page; and their CSV files.
 
-A million segments have more than a million disagreements: as plain CSV some 85 MB, compressed a sixth of it. So that
-table is compressed with gzip, which readers of data frames recognise by the file name, and has six digits per number:
-with family, seed, chunk, scene and row the segment itself can be drawn again, to the last bit.
+The table of disagreements, 85 MB for a million segments, is compressed and has six digits per number: with family,
+seed, chunk, scene and row the segment itself can be drawn again, to the last bit.
 """
 
 import gzip

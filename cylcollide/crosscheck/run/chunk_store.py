@@ -80,9 +80,8 @@ def run_chunks(
 ) -> dict[ChunkKey, Chunk]:
     """Every chunk, in the order of ``keys``: from the store if it has the chunk, else from ``work``.
 
-    ``work`` must be picklable for an executor of processes; without an executor it is done in this thread. ``warn`` is
-    called for files that cannot be used, ``progress`` for every finished chunk, which is kept at once.
-    UnfinishedError if the executor lost a worker; the message has the number of kept chunks.
+    Without an executor the work is done in this thread. ``warn`` is called for files that cannot be used, ``progress``
+    for every finished chunk, which is kept at once. UnfinishedError if the executor lost a worker.
     """
     wanted = list(keys)
     done: dict[ChunkKey, Chunk] = {}

@@ -95,8 +95,8 @@ def _explains(
 def distances(engines: Sequence[str], n: int = POINTS, seed: int = 0) -> JsonObject:
     """Measure n points of each shape in engines that have distances; "all": all other engines that are installed.
 
-    Of an engine with several variants the first is used. `rows`: one per engine and shape; `causes`: of PyBullet's
-    errors; `errors`: why an engine did not finish; `unproved`: number of wrong signs of this library.
+    Of an engine with several variants the first is used. `errors`: why an engine did not finish; `unproved`: number of
+    wrong signs of this library.
     """
     wanted = dict.fromkeys(each for name in engines for each in (names()[1:] if name == "all" else (name,)))
     shapes = [ShapeDistances(shape, n, seed) for shape in SHAPES]

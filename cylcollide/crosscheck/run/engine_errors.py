@@ -1,8 +1,7 @@
 """Sums the errors of one engine: verdicts, errors of right hits, the treatment of starts inside, and the worst cases.
 
-A segment that starts in a limb, including its surface, does not count in verdicts and errors: each engine chooses its
-own policy, which `EngineErrors.inside` reports. Errors are those of right hits at human scale; the huge limbs and far
-worlds of the families would hide them, and count by their verdicts.
+A segment that starts in a limb, including its surface, counts only in `EngineErrors.inside`: each engine has its own
+policy. Figures are those of right hits at human scale, which huge limbs and far worlds would hide.
 """
 
 from collections import Counter, defaultdict
@@ -82,11 +81,7 @@ class EngineErrors:
         self, key: ChunkKey, number: int, both: Comparison, cast: Cast, counted: str, kind: Kind, rows: Int64Array,
         way: str = "",
     ) -> None:  # fmt: skip
-        """Count rows with one kind of error, and keep the worst if it is worse than the family's worst so far.
-
-        An error at human scale is worse than one elsewhere. If the segment alone gets another answer, the case includes
-        the fewest other segments of its call that reproduce the answer.
-        """
+        """Count rows with one kind of error, and keep the worst of the family: errors at human scale come first."""
         truth, place = both.truth, (key.family, way or kind.field)
         self.wrong[key.family][counted] += len(rows)
         if not len(rows):

@@ -75,10 +75,7 @@ class _Run:
 
 @dataclass(frozen=True)
 class PosesPlan(_Run):
-    """Bullets at the humanoid: ``rays``, distributed evenly over poses of the ``motions``; none means all.
-
-    ValueError for a number that is too small or a motion that does not exist.
-    """
+    """Bullets at the humanoid: ``rays``, distributed evenly over poses of the ``motions``; none means all."""
 
     rays: int
     seed: int
@@ -123,10 +120,7 @@ class PosesPlan(_Run):
 
 @dataclass(frozen=True)
 class FamiliesPlan(_Run):
-    """About ``rays`` segments of ``families``; interventions are run on ``tried`` cases of every cause.
-
-    ValueError for an unknown family, one that needs PyBullet's settings with another engine, or a bad number.
-    """
+    """About ``rays`` segments of ``families``; interventions are run on ``tried`` cases of every cause."""
 
     families: tuple[str, ...]
     rays: int

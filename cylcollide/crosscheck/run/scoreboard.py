@@ -84,11 +84,9 @@ def scoreboard(
 ) -> list[Score]:
     """Cast the same segments in engines and count the errors: equal seeds and rays give equal scores except speeds.
 
-    ``engines`` are names from :func:`cylcollide.engines.names`, in the wanted order; "all" for all. An engine with
-    several variants, such as PyBullet's constructions, has a row for each. The row of an engine that raises has its
-    error. So has that of an engine whose package is missing, if all were requested; if it was named, this is an
-    ImportError. ``rays``, at least 1, are distributed evenly over the families. ``apart``: each engine runs in its own
-    process; if it ends the process, its row has an error.
+    ``engines`` are names from :func:`cylcollide.engines.names`, or "all"; each variant has a row. An engine that raises
+    has its error in the row, as has one whose package is missing; if that one was named, this is an ImportError.
+    ``rays``, at least 1, are distributed evenly over the families. ``apart``: each engine runs in its own process.
     """
     for name, value, least in (("rays", rays, 1), ("seed", seed, 0)):
         if value < least:
