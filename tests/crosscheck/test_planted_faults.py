@@ -19,7 +19,7 @@ from cylcollide.crosscheck.run import scoreboard as board
 from cylcollide.crosscheck.run.chunk import compute_chunk
 from cylcollide.crosscheck.run.plan import FamiliesPlan, PosesPlan
 from cylcollide.crosscheck.run.run import run_plan
-from cylcollide.crosscheck.run.scoreboard import ASKED, scoreboard
+from cylcollide.crosscheck.run.scoreboard import SCORED_FAMILIES, scoreboard
 
 VERDICTS = ("missed", "phantom", "wrong_limb", "lost")
 SHOWN = {
@@ -59,7 +59,7 @@ def found():
         patch.setattr(board, "ROUNDS", 1)
         patch.setattr(board, "draw_chunk", cache(board.draw_chunk))
         patch.setattr(board, "Truth", truth_of)
-        scores = scoreboard(["planted"], 60 * len(ASKED), 3)
+        scores = scoreboard(["planted"], 60 * len(SCORED_FAMILIES), 3)
     return {score.engine.removeprefix("planted, "): score for score in scores}
 
 

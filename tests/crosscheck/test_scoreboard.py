@@ -20,7 +20,7 @@ from cylcollide.crosscheck.generate.shots import ShotScene
 from cylcollide.crosscheck.run.chunk import compute_chunk
 from cylcollide.crosscheck.run.engine_errors import EngineErrors
 from cylcollide.crosscheck.run.plan import FamiliesPlan
-from cylcollide.crosscheck.run.scoreboard import ASKED, scoreboard
+from cylcollide.crosscheck.run.scoreboard import SCORED_FAMILIES, scoreboard
 from cylcollide.engines import EngineHits, registry
 
 
@@ -32,7 +32,7 @@ def test_an_exact_engine_has_no_errors(scores):
         assert verdicts(score) == {}
         assert score.distance_mm == score.normal_deg == (0.0, 0.0, 0.0)
         assert score.inside == "hit at once"
-        assert score.families == dict.fromkeys(ASKED, 0)
+        assert score.families == dict.fromkeys(SCORED_FAMILIES, 0)
         assert score.unproved == 0
         assert score.speed > 0
 
@@ -47,7 +47,7 @@ def test_rays_lost_only_in_batches_are_lost(scores):
 def test_missing_answers_and_unknown_limbs_are_lost(scores):
     score = scores["short"]
     assert set(verdicts(score)) == {"lost"}
-    assert score.lost > 2 * 10 * len(ASKED)  # 2 of every scene
+    assert score.lost > 2 * 10 * len(SCORED_FAMILIES)  # 2 of every scene
     assert score.families["generic"] == 2 * 12
 
 

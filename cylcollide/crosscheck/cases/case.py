@@ -177,7 +177,7 @@ def read_cases(path: Path) -> list[Case]:
         text = file.read(MOST_BYTES + 1)
     try:
         if len(text) > MOST_BYTES:
-            raise ValueError(f"at most {MOST_BYTES:,} bytes can be cases, these are more")
+            raise ValueError(f"expected at most {MOST_BYTES:,} bytes, got more")
         records = json.loads(text.decode())
         return [Case.read(record) for record in (records if isinstance(records, list) else [records])]
     except (ValueError, RecursionError) as error:
@@ -286,6 +286,6 @@ def _case_of_ray(rays: Columns, row: int) -> Case:
     family, seed = str(rays["families"][rays["family"][row]]), int(rays.get("seed", UNKNOWN))
     place = {"family": family, "seed": seed, "chunk": 0, "scene": pose, "row": int(rays["ray"][row])}
     amount = apart if kind == "wrong limb" else plain(float(rays["clearance"][row]))
-    told = {"kind": kind, "cause": UNNAMED, "amount": amount, "measured": None, "bound": None}
-    case = case_of(scene, 0, true, engine, **place, **told, names=[str(name) for name in rays["limb_names"]])
+    numbers = {"kind": kind, "cause": UNNAMED, "amount": amount, "measured": None, "bound": None}
+    case = case_of(scene, 0, true, engine, **place, **numbers, names=[str(name) for name in rays["limb_names"]])
     return Case.read(case.record())

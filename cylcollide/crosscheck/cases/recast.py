@@ -167,12 +167,12 @@ class Replayed:
         }
         if not whole:
             return record
-        told, absent = self.engine_results
+        results, absent = self.engine_results
         return record | {
             "said": None if self.again is None else wording.headline(self.again),
             "why": self.why,
             "measured": self.measured,
-            "engines": [asdict(witness) for witness in told],
+            "engines": [asdict(result) for result in results],
             "absent": absent,
             "explained": [str(explanation) for explanation in self.explanations],
             "interventions": [asdict(trial) for trial in self.trials],
@@ -215,16 +215,16 @@ def engine_results(replayed: Replayed) -> tuple[list[EngineResult], dict[str, st
     """
     case = replayed.case
     with engine_of_case(case)(case.setup) as engine:
-        told = [(engine_title(case, engine.name), _version(engine), replayed.theirs)]
+        answers = [(engine_title(case, engine.name), _version(engine), replayed.theirs)]
     for setup in (Setup(construction=construction) for construction in CONSTRUCTIONS):
         if not (case.engine == BULLET and setup == case.setup):
             with BulletClient(setup) as client:
                 title = f"{client.name}, {'default' if setup.is_default else setup.construction}"
-                told.append((title, *_told(client, case)[1:]))
+                answers.append((title, *_answer(client, case)[1:]))
     apart = answers_apart([name for name in registry.names() if name not in (OWN, BULLET, case.engine)], case)
-    told += [answer for answer in apart.values() if not isinstance(answer, str)]
+    answers += [answer for answer in apart.values() if not isinstance(answer, str)]
     absent = {name: answer for name, answer in apart.items() if isinstance(answer, str)}
-    return [_engine_result(*answer, replayed) for answer in told], absent
+    return [_engine_result(*answer, replayed) for answer in answers], absent
 
 
 NamedAnswer = tuple[str, str, EngineAnswer]
@@ -238,21 +238,21 @@ def answers_apart(names: list[str], case: Case) -> dict[str, NamedAnswer | str]:
         with worker_processes(1) as apart:
             try:
                 for name in left:
-                    found[name] = apart.submit(_asked, name, case).result()
+                    found[name] = apart.submit(_answer_of, name, case).result()
             except BrokenExecutor:
                 found[name] = "it ends its process on this segment"
     return found
 
 
-def _asked(name: str, case: Case) -> NamedAnswer | str:
+def _answer_of(name: str, case: Case) -> NamedAnswer | str:
     try:
         with registry.create(name) as engine:
-            return _told(engine, case)
+            return _answer(engine, case)
     except (ImportError, ValueError, RuntimeError) as error:
         return one_line(error)
 
 
-def _told(engine: Engine, case: Case) -> NamedAnswer:
+def _answer(engine: Engine, case: Case) -> NamedAnswer:
     engine.build(case.limbs)
     hits = engine.cast_segments(np.array([case.start]), np.array([case.end]))
     return engine.name, _version(engine), EngineAnswer.row(hits, 0)

@@ -13,7 +13,7 @@ import numpy as np
 from cylcollide._types import BoolArray, Float64Array, Int64Array
 from cylcollide.constants import ROUNDING_BOUND
 from cylcollide.crosscheck.compare.disagreements import VERDICTS, Disagreements, Kind
-from cylcollide.crosscheck.compare.truth import NOT_SETTLED, Truth
+from cylcollide.crosscheck.compare.truth import UNRESOLVED, Truth
 from cylcollide.crosscheck.engine import BulletClient
 from cylcollide.engines import Engine, EngineHits
 from cylcollide.query.hits import RayHits
@@ -39,7 +39,7 @@ def build(engine: Engine, truth: Truth) -> None:
 
 def usable(reported: EngineHits, n: int, m: int) -> tuple[EngineHits, BoolArray]:
     """One answer for each of n segments at m limbs, and whether it is usable: a miss, or a limb and a fraction."""
-    limb, fraction = np.full(n, float(NOT_SETTLED)), np.full(n, np.nan)
+    limb, fraction = np.full(n, float(UNRESOLVED)), np.full(n, np.nan)
     position, normal = np.full((n, 3), np.nan), np.full((n, 3), np.nan)
     for whole, part in ((limb, "limb"), (fraction, "fraction"), (position, "position"), (normal, "normal")):
         came = getattr(reported, part)[:n]
@@ -84,11 +84,11 @@ class Comparison:
         else:
             ends = (truth.start.tolist(), truth.end.tolist()) if scene.as_lists else (truth.start, truth.end)
             try:
-                told: Sequence[Any] = engine.cast_batch(*ends)
+                results: Sequence[Any] = engine.cast_batch(*ends)
             except Exception:  # PyBullet's own error class: a refused call counts as an answer
-                told = ()
-            reported = EngineHits.misses(len(told))
-            engine.fill(reported, told)
+                results = ()
+            reported = EngineHits.misses(len(results))
+            engine.fill(reported, results)
         return cls(truth, *usable(reported, n, len(truth.limbs)), engine.capabilities.normal, *more)
 
     @property

@@ -138,7 +138,7 @@ class FamiliesPlan(_Run):
         if unknown:
             raise ValueError(f"expected families out of all, {', '.join(FAMILIES)}, got {unknown[0]!r}")
         if self.engine_of is not BulletClient and (only := OF_PYBULLET_ONLY.keys() & self.families):
-            raise ValueError(f"expected families that any engine can be asked, got {sorted(only)[0]!r} (PyBullet only)")
+            raise ValueError(f"families: expected those for any engine, got {sorted(only)[0]!r}, for PyBullet only")
         if not self.keys:
             raise ValueError(f"rays: expected at least {LEAST:,}, half a call of {self.families[0]}, got {self.rays:,}")
 
