@@ -125,7 +125,7 @@ class Replayed:
     @cached_property
     def trials(self) -> list[Trial]:
         """The outcome of the disagreement for one change at a time."""
-        return [] if self.again is None or self.case.engine != BULLET else trials(self.again, self.engine_of)
+        return [] if self.again is None else trials(self.again, self.engine_of)
 
     def _known(self, setup: Setup | None = None) -> Calibration:
         """The measurements of the limb of the disagreement, or of the same limb in another setup."""
