@@ -60,7 +60,7 @@ def test_a_policy_is_no_error(scores, name, words):
 
 
 def test_mixed_policies_are_listed_with_shares():
-    errors = EngineErrors()
+    errors = EngineErrors("planted", {})
     assert errors.inside == ""
     errors.policies = [10, 0, 30]
     assert errors.inside == "mixed: no hit 75 %, hit at once 25 %"
@@ -137,7 +137,7 @@ def test_the_worst_case_of_every_family_and_kind_replays_on_its_engine(scores, n
 
 def test_differences_within_rounding_are_no_errors():
     scene = draw_chunk(key := ChunkKey("side-graze", SEED, 0), 2000)[4]
-    errors, truth = EngineErrors(), Truth(scene)
+    errors, truth = EngineErrors("planted", {}), Truth(scene)
     with HairlineEngine() as engine:
         both = Comparison.of(engine, truth)
         errors.add(key, 4, both, engine.cast_segments)

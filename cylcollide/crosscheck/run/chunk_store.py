@@ -86,16 +86,16 @@ def run_chunks(
     wanted = list(keys)
     done: dict[ChunkKey, Chunk] = {}
 
-    def keep(key: ChunkKey, chunk: Chunk, *, new: bool = True) -> None:
-        if store is not None and new:
+    def keep(key: ChunkKey, chunk: Chunk) -> None:
+        if store is not None:
             store.save(key, chunk)
         done[key] = chunk
         progress(key)
 
     for key in wanted:
-        kept = None if store is None else store.load(key, warn)
-        if kept is not None:
-            keep(key, kept, new=False)
+        if store is not None and (kept := store.load(key, warn)):
+            done[key] = kept
+            progress(key)
     missing = [key for key in wanted if key not in done]
     if executor is None:
         for key in missing:

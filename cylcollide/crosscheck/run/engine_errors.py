@@ -33,8 +33,8 @@ NEARLY_ALL = 0.99
 class EngineErrors:
     """The errors of one engine, made with these options, summed over scenes."""
 
-    def __init__(self, engine: str = BULLET, options: Mapping[str, Any] | None = None) -> None:
-        self.engine, self.options, self.rays = engine, dict(options or {}), 0
+    def __init__(self, engine: str, options: Mapping[str, Any]) -> None:
+        self.engine, self.options, self.rays = engine, dict(options), 0
         # By family, the number of errors of each kind; verdicts are proved, else they count as `unproved`.
         self.wrong: dict[str, Counter[str]] = defaultdict(Counter)
         # For right hits `distance` along the ray in metres and `normal` in radians; for all hits `position` in metres.

@@ -53,7 +53,7 @@ class Tally:
         rows = [row for chunk in self.chunks.values() for row in chunk.record["families"]]
         return sum(row[name] for row in rows if family in (None, row["family"]))
 
-    def rechecked(self, family: str | None = None) -> int | None:
+    def rechecked(self, family: str | None) -> int | None:
         """Segments that needed exact arithmetic for this library's own answer; None if families are mixed."""
         chunks = [chunk for chunk in self.chunks.values() if family in (None, *_names(chunk))]
         mixed = family is not None and any(len(_names(chunk)) > 1 for chunk in chunks)
