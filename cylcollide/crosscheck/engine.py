@@ -3,7 +3,7 @@
 from collections.abc import Callable
 from dataclasses import asdict, dataclass, replace
 from pathlib import Path
-from typing import Any, ClassVar
+from typing import Any
 
 import numpy as np
 from pydantic import ConfigDict, with_config
@@ -49,29 +49,6 @@ EngineOf = Callable[[Setup], Engine]
 """Makes an engine whose limbs are built with a setup. Picklable if it is sent to another process."""
 
 
-def _refuse_settings(setup: Setup) -> None:
-    if not setup.is_default:
-        raise ValueError(f"setup: expected the default, got {setup.label}; only PyBullet has these settings")
-
-
-@dataclass(frozen=True)
-class PlainEngine:
-    """Any engine's class, or another function that makes one; an :data:`EngineOf` only for the default setup."""
-
-    factory: Callable[[], Engine]
-    options: ClassVar[Options] = ()
-
-    @property
-    def name(self) -> str:
-        """The engine's own name."""
-        return str(getattr(self.factory, "name", "an engine without a name"))
-
-    def __call__(self, setup: Setup) -> Engine:
-        """Return a new engine; ValueError for any other setup."""
-        _refuse_settings(setup)
-        return self.factory()
-
-
 @dataclass(frozen=True)
 class NamedEngine:
     """An engine of :mod:`cylcollide.engines.registry`, which a saved case can name; only for the default setup."""
@@ -81,7 +58,8 @@ class NamedEngine:
 
     def __call__(self, setup: Setup) -> Engine:
         """Return a new engine; ValueError for any other setup and for an unknown name, ImportError if not installed."""
-        _refuse_settings(setup)
+        if not setup.is_default:
+            raise ValueError(f"setup: expected the default, got {setup.label}; only PyBullet has these settings")
         return registry.create(self.name, **dict(self.options))
 
 

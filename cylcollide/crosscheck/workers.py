@@ -74,7 +74,7 @@ class _Workers(ThreadPoolExecutor):
             self._own.tasks.send(task)
             answer, error = self._own.tasks.recv()
         except (EOFError, OSError) as ended:
-            raise BrokenExecutor("a worker process ended before it had answered") from ended
+            raise BrokenExecutor("a worker process ended before it returned a result") from ended
         if error is not None:
             raise error
         return answer

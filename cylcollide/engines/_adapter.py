@@ -18,12 +18,12 @@ from cylcollide.engines.protocol import Engine, EngineHits
 from cylcollide.limbs.limbs import Limbs
 
 
-def peer(module: str, extra: str = "peers") -> Any:
+def peer(module: str) -> Any:
     """Import the package of an engine, or raise an ImportError that names the extra to install."""
     try:
         return import_module(module)
     except ImportError as missing:
-        raise not_installed(module.partition(".")[0], extra, missing) from missing
+        raise not_installed(module.partition(".")[0], "peers", missing) from missing
 
 
 def installed(distribution: str) -> dict[str, str]:

@@ -1,10 +1,8 @@
 """PyBullet as an engine: every limb is a static body in a separate DIRECT client, rays are cast by ``rayTestBatch``.
 
-The bodies are the limbs up to the rounding of a float64 centre and quaternion (about 1e-16 of a coordinate). Bullet's
-own settings are the defaults unless arguments of the constructor change them: construction, collision margin, threads.
-
+The bodies are the limbs up to the rounding of a float64 centre and quaternion (about 1e-16 of a coordinate).
 ``getQuaternionFromAxisAngle`` returns float32 numbers, which would tilt the bodies by up to 1e-7, so the orientation
-comes from ``getQuaternionFromEuler``, which computes in float64 and has no singular direction.
+comes from ``getQuaternionFromEuler``, which computes in float64.
 
 A limb becomes a body in one of four ways, whose bodies differ: "geom", ``createCollisionShape`` and
 ``createMultiBody``; "urdf", ``loadURDF`` with default flags, which makes a cylinder the convex hull of a polygon;
@@ -21,7 +19,7 @@ import numpy as np
 
 from cylcollide._pybullet import connect, pybullet
 from cylcollide._types import Float64Array, Int32Array, Shape
-from cylcollide.engines._adapter import BODY_SHAPES, FARTHEST, PROBE, Adapter, installed, quaternions
+from cylcollide.engines._adapter import BODY_SHAPES, FARTHEST, PROBE, Adapter, installed, poses
 from cylcollide.engines.protocol import Capabilities, EngineHits
 from cylcollide.limbs.limbs import Limbs
 
@@ -171,25 +169,17 @@ class BulletEngine(Adapter):
 
 def bodies(limbs: Limbs) -> list[BulletBody]:
     """The limbs as bodies in PyBullet's terms."""
-    p1, p2 = np.asarray(limbs.p1), np.asarray(limbs.p2)
-    axis = p2 - p1
-    length = np.linalg.norm(axis, axis=1)
-    center = p1 + 0.5 * axis
-    frames = quaternions(limbs.box_axes)
-    bodies = []
-    for limb, kind in enumerate(limbs.kind.tolist()):
-        turn = tuple(frames[limb].tolist()) if kind == Shape.BOX else axis_quaternion(axis[limb])
-        sizes = tuple(limbs.half_extents[limb].tolist())
-        bodies.append(
-            BulletBody(Shape(kind), float(limbs.radius[limb]), float(length[limb]), sizes, center[limb].tolist(), turn)
-        )
-    return bodies
+    solids, axes, found = poses(limbs), limbs.p2 - limbs.p1, []
+    columns = solids.kind, solids.radius, 2.0 * solids.half_length, solids.half_extents, solids.center, solids.turn
+    for axis, kind, radius, length, half, center, turn in zip(axes, *(c.tolist() for c in columns), strict=True):
+        turned = turn if kind == Shape.BOX else axis_quaternion(axis)
+        found.append(BulletBody(Shape(kind), radius, length, tuple(half), center, tuple(turned)))
+    return found
 
 
 def axis_quaternion(axis: Float64Array) -> tuple[float, float, float, float]:
     """The quaternion x, y, z, w that rotates Bullet's cylinder axis z to ``axis`` (3,), of any length but 0."""
     x, y, z = (float(c) for c in axis)
-    # Tilt z towards x by the polar angle, then turn about z to the azimuth: both angles are well defined everywhere.
     quaternion: tuple[float, float, float, float] = pybullet.getQuaternionFromEuler(
         [0.0, float(np.arctan2(np.hypot(x, y), z)), float(np.arctan2(y, x))]
     )

@@ -28,7 +28,7 @@ class CoalEngine(Adapter):
         ]
 
     def _cast(self, *_: object) -> NoReturn:
-        raise ValueError("Coal: expected no segments, it casts no rays; ask it for distances")
+        raise ValueError("Coal: expected no segments, it casts no rays; call signed_distances()")
 
     def signed_distances(self, points: Float64Array, limb: Int32Array) -> Float64Array:
         """Distances by that of a ball of radius `PROBE`; see `MeasuresDistances`."""

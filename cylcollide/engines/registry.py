@@ -77,7 +77,7 @@ def _factory(name: str) -> Callable[..., Engine]:
     try:
         factory: Callable[..., Engine] = points[name].load()
     except AttributeError as wrong:
-        raise ImportError(f"the entry point of engine {name!r} names nothing that is there: {wrong}") from wrong
+        raise ImportError(f"engine {name!r}: its entry point names a class that does not exist ({wrong})") from wrong
     return factory
 
 

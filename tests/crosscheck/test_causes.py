@@ -8,6 +8,7 @@ from support.faulty_engines import (
     InflatedEngine,
     LossyEngine,
     OpenEngine,
+    Planted,
     SingleEngine,
     flipped_world,
 )
@@ -15,7 +16,7 @@ from support.runs.families import SAMPLED, sampled
 
 from cylcollide.crosscheck.causes.calibration import big_from, calibrate, reference
 from cylcollide.crosscheck.compare.disagreements import Cause, Disagreements, Kind
-from cylcollide.crosscheck.engine import BulletClient, PlainEngine, Setup
+from cylcollide.crosscheck.engine import BulletClient, Setup
 from cylcollide.crosscheck.generate.families import ChunkKey, draw_chunk, margin_sweep
 from cylcollide.crosscheck.generate.shots import Target
 from cylcollide.crosscheck.run.chunk import cast_scene, compute_chunk
@@ -227,7 +228,7 @@ def test_whole_batches():
 
 
 def planted(engine, *families, rays=3000):
-    return run_plan(FamiliesPlan(families or ("generic", "humanoid"), rays, 1, PlainEngine(engine))).summary
+    return run_plan(FamiliesPlan(families or ("generic", "humanoid"), rays, 1, Planted(factory=engine))).summary
 
 
 def names(summary):
@@ -267,7 +268,7 @@ def test_a_planted_fault_is_named(engine, families, rays, name, cause, least):
 
 def test_own_verdicts_are_checked(monkeypatch):
     monkeypatch.setattr("cylcollide.crosscheck.compare.truth.HitWorld", flipped_world(50))
-    plan = FamiliesPlan(("generic",), 600, 0, PlainEngine(ExactEngine))
+    plan = FamiliesPlan(("generic",), 600, 0, Planted(factory=ExactEngine))
     record = compute_chunk(plan, plan.keys[0]).record
     assert [row["proved"] for row in record["families"]] == [0]
     assert len(record["cases"]) > 0

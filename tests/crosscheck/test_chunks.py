@@ -5,11 +5,10 @@ from concurrent.futures import Future, ThreadPoolExecutor
 
 import numpy as np
 import pytest
-from support.faulty_engines import ExactEngine, InflatedEngine
+from support.faulty_engines import ExactEngine, InflatedEngine, Planted
 from support.package import output_of, run_command
 
 from cylcollide.crosscheck.cases.case import read_cases
-from cylcollide.crosscheck.engine import PlainEngine
 from cylcollide.crosscheck.generate.families import ChunkKey
 from cylcollide.crosscheck.run.chunk_store import Chunk, ChunkStore, UnfinishedError, run_chunks
 from cylcollide.crosscheck.run.plan import FamiliesPlan
@@ -147,8 +146,8 @@ PLAN = FamiliesPlan(("rim", "elbow"), 4000, 2, tried=6)
 
 def test_chunks_of_another_engine_are_not_mixed_in(tmp_path):
     said = []
-    run_plan(FamiliesPlan(("rim",), 300, 0, PlainEngine(ExactEngine)), folder=tmp_path)
-    found = run_plan(FamiliesPlan(("rim",), 300, 0, PlainEngine(InflatedEngine)), folder=tmp_path, warn=said.append)
+    run_plan(FamiliesPlan(("rim",), 300, 0, Planted(factory=ExactEngine)), folder=tmp_path)
+    found = run_plan(FamiliesPlan(("rim",), 300, 0, Planted(factory=InflatedEngine)), folder=tmp_path, warn=said.append)
     assert len(said) == 1
     assert found.summary["unexplained"]["disagreements"] > 50
 
@@ -170,7 +169,7 @@ def test_files_are_json_and_cases_can_be_read(tmp_path):
         ((("rim", "nope"), 10, 0), "expected families out of all, generic, .*got 'nope'"),
         ((("rim",), 0, 0), "rays must be at least 1, got 0"),
         ((("rim",), 10, -1), "seed must be at least 0, got -1"),
-        ((("construction",), 10, 0, PlainEngine(ExactEngine)), "got 'construction'"),
+        ((("construction",), 10, 0, Planted(factory=ExactEngine)), "got 'construction'"),
         ((("batch-limits",), 8191, 0), "rays: expected at least 8,192, half a call of batch-limits, got 8,191"),
     ],
 )

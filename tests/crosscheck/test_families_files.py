@@ -4,16 +4,14 @@ import csv
 import gzip
 import math
 import shutil
-from dataclasses import replace
 
 import pytest
 from support.runs.families import PAGED, paged, with_summary
 
 from cylcollide.crosscheck.generate.families import ChunkKey, draw_chunk
-from cylcollide.crosscheck.report.page import page_html, write_page
+from cylcollide.crosscheck.report.page import write_page
 from cylcollide.crosscheck.report.tables import DISAGREEMENTS, write_tables
 from cylcollide.crosscheck.run.run import run_plan
-from cylcollide.crosscheck.run.tally import Tally
 from cylcollide.crosscheck.workers import local_processes
 
 pytestmark = pytest.mark.long  # whole runs and pages: minutes where nothing is compiled yet
@@ -52,12 +50,6 @@ def test_tables_hold_every_row(result, tmp_path):
         assert tuple(shots.start[case.row].tolist()) == case.start
     before = [path.read_bytes() for path in paths]
     assert [path.read_bytes() for path in write_tables(result, tmp_path)] == before
-
-
-def test_the_order_of_chunks_changes_nothing(result):
-    chunks = result.tally.chunks
-    turned = replace(result, tally=Tally({key: chunks[key] for key in reversed(chunks)}))
-    assert page_html(turned) == page_html(result)
 
 
 @pytest.mark.long

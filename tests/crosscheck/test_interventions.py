@@ -8,12 +8,11 @@ from support.runs.families import sampled
 
 import cylcollide as cc
 from cylcollide.crosscheck.cases.trials import Trial, is_proved, trials
-from cylcollide.crosscheck.cases.variants import CaseVariant
-from cylcollide.crosscheck.cases.variants import ask as ask_both
+from cylcollide.crosscheck.cases.variants import CaseVariant, cast_both
 from cylcollide.crosscheck.compare.disagreements import Cause, Kind
 from cylcollide.crosscheck.engine import BulletClient, Setup
 from cylcollide.crosscheck.generate.one_limb import grazes
-from cylcollide.crosscheck.generate.shots import Target
+from cylcollide.crosscheck.generate.shots import Target, shots
 from cylcollide.engines.bullet import BulletEngine
 
 pytestmark = pytest.mark.long  # a sweep of its own
@@ -45,11 +44,10 @@ def test_client_and_engine_build_the_same_bodies():
 
 def test_spin_uncovers_a_phantom_that_the_box_hides():
     end = np.array([[0.0, 0.0, 0.2]])
-    variant = CaseVariant(
-        -end, end, np.array([0.05]), np.array([-1.0, 0.0505, 0.0]), np.array([1.0, 0.0505, 0.0]), Setup()
-    )
-    assert ask_both(BulletClient, variant)[0].verdicts_agree
-    assert ask_both(BulletClient, variant.built(spin=0.4))[0].causes[Kind.PHANTOM] == Cause.TERMINATION
+    segment = shots(np.array([[-1.0, 0.0505, 0.0]]), np.array([[1.0, 0.0505, 0.0]]))
+    variant = CaseVariant(-end, end, np.array([0.05]), segment)
+    assert cast_both(BulletClient, variant)[0].verdicts_agree
+    assert cast_both(BulletClient, variant.built(spin=0.4))[0].causes[Kind.PHANTOM] == Cause.TERMINATION
 
 
 def test_an_ulp_and_a_start_elsewhere_move_the_hit():
@@ -57,11 +55,10 @@ def test_an_ulp_and_a_start_elsewhere_move_the_hit():
     rows = np.flatnonzero(scene.shots.depth > 0)[:40]
     moved, nudged = [], []
     for row in rows:
-        variant = CaseVariant(
-            scene.p1, scene.p2, scene.radius, scene.shots.start[row], scene.shots.end[row], scene.setup
-        )
+        segment = shots(scene.shots.start[[row]], scene.shots.end[[row]])
+        variant = CaseVariant(scene.p1, scene.p2, scene.radius, segment, scene.setup)
         changed = [variant, variant.begun(0.3), variant.begun(0.7), variant.nudged(1)]
-        early = [outcome.error(Kind.EARLY) for outcome in ask_both(BulletClient, variant, *changed)]
+        early = [outcome.error(Kind.EARLY) for outcome in cast_both(BulletClient, variant, *changed)]
         moved.append(max(early[:3]) - min(early[:3]))
         nudged.append(abs(early[3] - early[0]))
     assert np.median(moved) > 1e-4
@@ -70,7 +67,8 @@ def test_an_ulp_and_a_start_elsewhere_move_the_hit():
 
 def test_changes_leave_the_case_unchanged():
     rng = np.random.default_rng(11)
-    variant = CaseVariant(*rng.normal(size=(2, 1, 3)), np.array([0.1]), *rng.normal(size=(2, 3)), Setup())
+    p1, p2 = rng.normal(size=(2, 1, 3))
+    variant = CaseVariant(p1, p2, np.array([0.1]), shots(*rng.normal(size=(2, 1, 3))))
     before = variant.start.copy()
     nudged = variant.nudged(-2)
     assert (nudged.start < variant.start).all()

@@ -5,7 +5,7 @@ from itertools import pairwise
 
 import numpy as np
 import pytest
-from support.faulty_engines import ExactEngine, InflatedEngine, LossyEngine, OpenEngine
+from support.faulty_engines import ExactEngine, InflatedEngine, LossyEngine, OpenEngine, Planted
 from support.runs.replay import cases, made, of_each_kind_and_cause
 
 from cylcollide.crosscheck.cases.case import Case
@@ -13,7 +13,7 @@ from cylcollide.crosscheck.cases.minimise import KEPT_SHARE, PASSES, NotReproduc
 from cylcollide.crosscheck.cases.recast import recast
 from cylcollide.crosscheck.compare.disagreements import Cause
 from cylcollide.crosscheck.compare.truth import exact_first_limbs
-from cylcollide.crosscheck.engine import BulletClient, PlainEngine, Setup
+from cylcollide.crosscheck.engine import BulletClient, Setup
 
 
 def assert_same_but_smaller(small, case, engine_of=BulletClient):
@@ -103,7 +103,7 @@ def test_the_number_of_questions_is_bounded(monkeypatch):
     ],
 )
 def test_a_planted_engine(planted, kind, start, end):
-    engine_of = PlainEngine(planted)
+    engine_of = Planted(factory=planted)
     case = made([(0.0, 0.0, -0.503)], [(0.0, 0.0, 0.501)], [0.2], start, end, kind=kind, engine_of=engine_of)
     assert case.cause == Cause.SHAPE.label
     small = minimise(case, engine_of)
@@ -120,12 +120,14 @@ class BlindEngine(LossyEngine):
 
 @pytest.mark.long
 def test_a_ray_that_is_lost_by_its_place_in_the_batch():
-    engine_of = PlainEngine(LossyEngine)
+    engine_of = Planted(factory=LossyEngine)
     limb = [(0.0, 0.0, -0.503)], [(0.0, 0.0, 0.501)], [0.2]
-    case = made(*limb, (-1.0, 0.013, 0.0117), (1.0, 0.017, 0.0123), kind="missed", engine_of=PlainEngine(BlindEngine))
+    case = made(
+        *limb, (-1.0, 0.013, 0.0117), (1.0, 0.017, 0.0123), kind="missed", engine_of=Planted(factory=BlindEngine)
+    )
     beside = ((-1.0, 3.0, 0.0), (1.0, 3.0, 0.0))
     case = replace(case, cause=Cause.API_LIMIT.label, bound=None, before=(beside,) * 999, after=(beside,) * 40)
-    small = minimise(case, engine_of, questions=100)
+    small = minimise(case, engine_of, most=100)
     assert_same_but_smaller(small, case, engine_of)
     assert (len(small.before), small.after) == (999, ())
 

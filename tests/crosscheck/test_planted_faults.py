@@ -2,6 +2,7 @@
 
 from functools import cache
 
+import numpy as np
 import pytest
 from support.faulty_answers import ELSEWHERE, FAULTS
 from support.runs.scoreboard import planted_engines
@@ -13,12 +14,12 @@ from cylcollide.crosscheck.compare.disagreements import Kind
 from cylcollide.crosscheck.compare.truth import Truth
 from cylcollide.crosscheck.engine import NamedEngine
 from cylcollide.crosscheck.generate import families
-from cylcollide.crosscheck.report.page import write_page
+from cylcollide.crosscheck.report.page import page_html
 from cylcollide.crosscheck.run import scoreboard as board
 from cylcollide.crosscheck.run.chunk import compute_chunk
 from cylcollide.crosscheck.run.plan import FamiliesPlan, PosesPlan
 from cylcollide.crosscheck.run.run import run_plan
-from cylcollide.crosscheck.run.scoreboard import ASKED, scoreboard
+from cylcollide.crosscheck.run.scoreboard import SCORED_FAMILIES, scoreboard
 
 VERDICTS = ("missed", "phantom", "wrong_limb", "lost")
 SHOWN = {
@@ -58,7 +59,7 @@ def found():
         patch.setattr(board, "ROUNDS", 1)
         patch.setattr(board, "draw_chunk", cache(board.draw_chunk))
         patch.setattr(board, "Truth", truth_of)
-        scores = scoreboard(["planted"], 60 * len(ASKED), 3)
+        scores = scoreboard(["planted"], 60 * len(SCORED_FAMILIES), 3)
     return {score.engine.removeprefix("planted, "): score for score in scores}
 
 
@@ -145,9 +146,19 @@ def test_a_run_by_families_finds_a_fault_and_its_cases_replay(fault):
 
 
 @pytest.mark.parametrize("fault", ["position scaled: all", "position nan: all", "normal scaled: all", "limb nan: all"])
-def test_the_humanoid_page_exists_for_a_fault(fault, tmp_path):
+def test_the_humanoid_page_exists_for_a_fault(fault):
     result = run_plan(PosesPlan(1100, 1, ("walk",), NamedEngine("planted", (("fault", fault),))))
     total = result.summary["families"][-1]
     assert any(total[name] for name in SHOWN[fault.split(" ")[0]])
-    write_page(result, tmp_path)
-    assert (tmp_path / "index.html").stat().st_size > 100_000
+    assert len(page_html(result)) > 100_000
+
+
+def test_an_engine_without_faults_scores_0():
+    from support.faulty_answers import PlantedEngine  # here alone under another name than in the registry
+
+    with pytest.MonkeyPatch.context() as patch:
+        patch.setattr(PlantedEngine, "variants", {"": {}})
+        (score,) = scoreboard(["planted"], 600, 3)
+    assert [getattr(score, name) for name in COUNTS] == [0] * len(COUNTS)
+    assert np.array_equal(score.position_mm, (0.0, 0.0, 0.0))
+    assert score.cases == ()

@@ -8,14 +8,13 @@ from types import SimpleNamespace
 
 import numpy as np
 import pytest
-from support.faulty_engines import WobblyEngine
+from support.faulty_engines import Planted, WobblyEngine
 from support.html_page import Page, numbers, page_alone
 from support.runs.families import paged
 from support.runs.poses import MOTIONS, right_hits, swept
 
 from cylcollide.crosscheck.cases.wording import length, percent
 from cylcollide.crosscheck.compare.disagreements import VERDICTS
-from cylcollide.crosscheck.engine import PlainEngine
 from cylcollide.crosscheck.report.chart_style import MOST_POINTS, thin_out
 from cylcollide.crosscheck.report.drawn_case import Drawn, worst_cases
 from cylcollide.crosscheck.report.figures import FIGURES
@@ -121,7 +120,7 @@ def test_every_worst_bullet_can_be_seen(result, page):
 
 
 def test_a_report_without_disagreements():
-    perfect = swept(600, 2, PlainEngine(WobblyEngine))
+    perfect = swept(600, 2, Planted(factory=WobblyEngine))
     page = Page.parse(page_html(perfect))
     assert "Both sides agree on every verdict and every limb" in page.words
     assert "figure-gap" not in page.scripts

@@ -4,7 +4,7 @@ from dataclasses import replace
 
 import numpy as np
 import pytest
-from support.faulty_engines import HairlineEngine, InflatedEngine, flipped_world
+from support.faulty_engines import HairlineEngine, InflatedEngine, Planted, flipped_world
 from support.runs.scoreboard import OURS, RAYS, SEED, scoreboard_by_name, verdicts
 
 from cylcollide.crosscheck.cases.case import Case, read_cases, write_cases
@@ -14,13 +14,13 @@ from cylcollide.crosscheck.causes.compare_scene import compare
 from cylcollide.crosscheck.compare.comparison import Comparison, usable
 from cylcollide.crosscheck.compare.disagreements import Kind
 from cylcollide.crosscheck.compare.truth import Truth
-from cylcollide.crosscheck.engine import NamedEngine, PlainEngine
+from cylcollide.crosscheck.engine import NamedEngine
 from cylcollide.crosscheck.generate.families import ChunkKey, draw_chunk
 from cylcollide.crosscheck.generate.shots import ShotScene
 from cylcollide.crosscheck.run.chunk import compute_chunk
 from cylcollide.crosscheck.run.engine_errors import EngineErrors
 from cylcollide.crosscheck.run.plan import FamiliesPlan
-from cylcollide.crosscheck.run.scoreboard import ASKED, scoreboard
+from cylcollide.crosscheck.run.scoreboard import SCORED_FAMILIES, scoreboard
 from cylcollide.engines import EngineHits, registry
 
 
@@ -33,7 +33,7 @@ def test_an_exact_engine_has_no_errors(scores):
         assert score.distance_mm == score.normal_deg == score.position_mm == (0.0, 0.0, 0.0)
         assert [score.early, score.late, score.normal, score.position, score.moved, score.cases] == [0] * 5 + [()]
         assert score.inside == "hit at once"
-        assert score.families == dict.fromkeys(ASKED, 0)
+        assert score.families == dict.fromkeys(SCORED_FAMILIES, 0)
         assert score.unproved == 0
         assert score.speed > 0
 
@@ -48,7 +48,7 @@ def test_rays_lost_only_in_batches_are_lost(scores):
 def test_missing_answers_and_unknown_limbs_are_lost(scores):
     score = scores["short"]
     assert set(verdicts(score)) == {"lost"}
-    assert score.lost > 2 * 10 * len(ASKED)  # 2 of every scene
+    assert score.lost > 2 * 10 * len(SCORED_FAMILIES)  # 2 of every scene
     assert score.families["generic"] == 2 * 12
 
 
@@ -61,7 +61,7 @@ def test_a_policy_is_no_error(scores, name, words):
 
 
 def test_mixed_policies_are_listed_with_shares():
-    errors = EngineErrors()
+    errors = EngineErrors("planted", {})
     assert errors.inside == ""
     errors.policies = [10, 0, 30]
     assert errors.inside == "mixed: no hit 75 %, hit at once 25 %"
@@ -138,14 +138,14 @@ def test_the_worst_case_of_every_family_and_kind_replays_on_its_engine(scores, n
 
 def test_differences_within_rounding_are_no_errors():
     scene = draw_chunk(key := ChunkKey("side-graze", SEED, 0), 2000)[4]
-    errors, truth = EngineErrors(), Truth(scene)
+    errors, truth = EngineErrors("planted", {}), Truth(scene)
     with HairlineEngine() as engine:
         both = Comparison.of(engine, truth)
         errors.add(key, 4, both, engine.cast_segments)
     rows = both.right_hits
     assert (np.abs(both.distance_error(rows)) > truth.rounding(rows, truth.hits.limb[rows])).sum() > 5
     assert (errors.wrong[key.family]["early"], errors.wrong[key.family]["late"]) == (0, 0)
-    _, found = compare(scene, PlainEngine(HairlineEngine), calibrations(PlainEngine(HairlineEngine), scene))
+    _, found = compare(scene, Planted(factory=HairlineEngine), calibrations(Planted(factory=HairlineEngine), scene))
     assert not np.isin(found.kind, (Kind.EARLY, Kind.LATE)).any()
 
 
@@ -155,7 +155,7 @@ def test_a_run_by_families_names_its_engine_in_its_cases():
     found = [Case.read(case) for case in compute_chunk(plan, plan.keys[0]).record["cases"]]
     assert {case.engine for case in found} == {"inflated"}
     assert recast(found[0]).again == found[0]
-    plan = FamiliesPlan(("rim",), 240, SEED, PlainEngine(InflatedEngine))
+    plan = FamiliesPlan(("rim",), 240, SEED, Planted(factory=InflatedEngine))
     unnamed = compute_chunk(plan, plan.keys[0]).record["cases"]
     assert {case["engine"] for case in unnamed} == {"planted"}
     with pytest.raises(ValueError, match=r"expected one of .*, got 'planted'"):

@@ -16,7 +16,7 @@ from support.runs.scoreboard import scoreboard_by_name
 from cylcollide import engines
 from cylcollide.crosscheck.commands import crosscheck as crosscheck_command
 from cylcollide.crosscheck.report.tables import score_tables
-from cylcollide.crosscheck.run.scoreboard import ASKED, Score
+from cylcollide.crosscheck.run.scoreboard import SCORED_FAMILIES, Score
 
 # The command ----------------------------------------------------------------------------------------------------------
 
@@ -29,7 +29,7 @@ def crosscheck(command):
 @pytest.mark.usefixtures("planted")
 def test_the_command_writes_json_and_csv(monkeypatch, long_path, crosscheck):
     names = ("inflated", "blind", "single", "raising")
-    scores = {score.engine: score for score in scoreboard_by_name(*names, rays=60 * len(ASKED))}
+    scores = {score.engine: score for score in scoreboard_by_name(*names, rays=60 * len(SCORED_FAMILIES))}
     scores["absent"] = Score("absent", {}, "No module named 'no_such_package'")
     monkeypatch.setattr(crosscheck_command, "scoreboard", lambda *_, **__: list(scores.values()))
     monkeypatch.setenv("COLUMNS", "80")

@@ -1,10 +1,12 @@
 """Artificial engines with one known fault each; the exact one has none."""
 
-from dataclasses import replace
+from collections.abc import Callable
+from dataclasses import dataclass, replace
 
 import numpy as np
 
 import cylcollide as cc
+from cylcollide.crosscheck.engine import NamedEngine
 from cylcollide.engines import Capabilities, EngineHits
 
 
@@ -39,6 +41,17 @@ class ExactEngine:
 
     def __exit__(self, *exc_info):
         pass
+
+
+@dataclass(frozen=True)
+class Planted(NamedEngine):
+    """Makes an artificial engine without the registry."""
+
+    name: str = "planted"
+    factory: Callable = ExactEngine
+
+    def __call__(self, _setup):
+        return self.factory()
 
 
 def flipped_world(every):

@@ -13,7 +13,7 @@ from pydantic import ConfigDict, Field, TypeAdapter, ValidationError, with_confi
 from cylcollide.crosscheck.compare.comparison import Cast, Comparison
 from cylcollide.crosscheck.compare.disagreements import NOT_SOUGHT, Cause, Disagreements, Kind
 from cylcollide.crosscheck.engine import Setup
-from cylcollide.crosscheck.generate.shots import Intent, ShotScene, shots
+from cylcollide.crosscheck.generate.shots import ShotScene, shots
 from cylcollide.crosscheck.records import (
     JsonObject,
     Length,
@@ -177,7 +177,7 @@ def read_cases(path: Path) -> list[Case]:
         text = file.read(MOST_BYTES + 1)
     try:
         if len(text) > MOST_BYTES:
-            raise ValueError(f"at most {MOST_BYTES:,} bytes can be cases, these are more")
+            raise ValueError(f"expected at most {MOST_BYTES:,} bytes, got more")
         records = json.loads(text.decode())
         return [Case.read(record) for record in (records if isinstance(records, list) else [records])]
     except (ValueError, RecursionError) as error:
@@ -241,9 +241,8 @@ PLACE = "FAMILY/SEED/CHUNK/SCENE/ROW"
 
 
 def read_chosen(path: Path, row: int | None, place: str | None) -> list[Case]:
-    """Read the cases of ``cases.json``, of a single case as JSON or of ``rays.npz``.
+    """Read all cases of a file of JSON or of ``rays.npz``, the one of a row, from 0, or those at a ``Case.address``.
 
-    All of them, the one of a row, counted from 0, or those at a place (``Case.address``), which two kinds may share.
     ValueError, in one line, if the file holds something else, or has no such row or place.
     """
     if row is not None and place is not None:
@@ -279,7 +278,7 @@ def _read_rays(path: Path) -> list[Case]:
 def _case_of_ray(rays: Columns, row: int) -> Case:
     """One row as a case without a cause; its place has the pose as scene and the bullet's number as row."""
     pose, kind, this = int(rays["pose"][row]), str(rays["kinds"][rays["kind"][row]]), slice(row, row + 1)
-    segment = shots(rays["start"][this], rays["end"][this], Intent.EITHER)
+    segment = shots(rays["start"][this], rays["end"][this])
     scene = ShotScene(rays["pose_p1"][pose], rays["pose_p2"][pose], rays["limb_radius"], segment)
     names = ("limb", "fraction", "position", "normal")
     true, engine = (EngineHits(*(rays[f"{name}_{side}"][this] for name in names)) for side in ("true", "engine"))
@@ -287,6 +286,6 @@ def _case_of_ray(rays: Columns, row: int) -> Case:
     family, seed = str(rays["families"][rays["family"][row]]), int(rays.get("seed", UNKNOWN))
     place = {"family": family, "seed": seed, "chunk": 0, "scene": pose, "row": int(rays["ray"][row])}
     amount = apart if kind == "wrong limb" else plain(float(rays["clearance"][row]))
-    told = {"kind": kind, "cause": UNNAMED, "amount": amount, "measured": None, "bound": None}
-    case = case_of(scene, 0, true, engine, **place, **told, names=[str(name) for name in rays["limb_names"]])
+    numbers = {"kind": kind, "cause": UNNAMED, "amount": amount, "measured": None, "bound": None}
+    case = case_of(scene, 0, true, engine, **place, **numbers, names=[str(name) for name in rays["limb_names"]])
     return Case.read(case.record())

@@ -5,7 +5,7 @@ case is a tuple of numbers, compared lexicographically: :func:`size`.
 """
 
 from collections.abc import Callable, Iterator
-from dataclasses import asdict, dataclass, field, replace
+from dataclasses import asdict, replace
 from itertools import product
 from math import ceil, log2
 from typing import Any
@@ -204,61 +204,48 @@ class NotReproducedError(ValueError):
     """The engine does not repeat the disagreement of the case."""
 
 
-def minimise(case: Case, engine_of: EngineOf, questions: int = MOST_CANDIDATES) -> Case:
+def minimise(case: Case, engine_of: EngineOf, most: int = MOST_CANDIDATES) -> Case:
     """Return a smaller case with the same kind of disagreement and the same cause, as found now.
 
-    Unnecessary limbs are removed, settings become the default, the segment is shortened, the limb is moved to the
-    origin and along an axis, and numbers get fewer digits, in turns until nothing changes. A change is kept if the case
-    is smaller by :func:`~cylcollide.crosscheck.cases.minimise.size`, the engine still disagrees in the same kind, at
-    least half as badly, with the same cause, and exact arithmetic confirms this library. The result is deterministic.
-    At most ``questions`` candidates are cast. NotReproducedError if the engine does not disagree in this way to begin
-    with, or exact arithmetic does not confirm this library.
+    The passes take turns until nothing changes. A change is kept if the case is smaller, the engine still disagrees, at
+    least half as badly, and exact arithmetic confirms this library. At most ``most`` candidates are cast.
+    NotReproducedError if the engine does not disagree in this way to begin with, or this library is wrong.
     """
     live = recast(case, engine_of)
     first = live.again
     if first is None or not live.proved:
         raise NotReproducedError(f"expected a case that the engine repeats, got another answer to this {case.kind}")
-    search, before = _Search(engine_of, first, first, questions), None
-    while search.smallest != before:
-        before = search.smallest
+
+    smallest, before, tried = first, None, set[str]()
+
+    def now() -> Case:
+        return smallest
+
+    while smallest != before:
+        before = smallest
         for simplify in PASSES:
-            for candidate in simplify(lambda: search.smallest):
-                search.look_at(candidate)
-    return search.smallest
+            for candidate in simplify(now):
+                pointless = candidate.length == 0.0 < first.length
+                if len(tried) == most or pointless or not is_valid(candidate) or size(candidate) >= size(smallest):
+                    continue
+                if repr(candidate) not in tried:
+                    tried.add(repr(candidate))
+                    smallest = _repeated(candidate, first, engine_of) or smallest
+    return smallest
 
 
-@dataclass
-class _Search:
-    """Casts candidates, each once, until `left` is 0."""
-
-    engine_of: EngineOf
-    goal: Case
-    smallest: Case
-    left: int
-    asked: set[str] = field(default_factory=set)
-
-    def look_at(self, candidate: Case) -> None:
-        """Keep the candidate, with its present answers, if it is smaller and shows the same disagreement."""
-        pointless = candidate.length == 0.0 < self.goal.length
-        if self.left == 0 or pointless or not is_valid(candidate) or not size(candidate) < size(self.smallest):
-            return
-        key = repr(candidate)
-        if key not in self.asked:
-            self.asked.add(key)
-            self.left -= 1
-            self.smallest = self._same(candidate) or self.smallest
-
-    def _same(self, candidate: Case) -> Case | None:
-        # Rejects most candidates, before limbs of a new size are calibrated.
-        if self.goal.kind_code in VERDICTS:
-            scene, row = scene_of(candidate)
-            with self.engine_of(candidate.setup) as engine:
-                both = Comparison.of(engine, Truth(scene))
-            if (both.ours.limb[row], both.theirs.limb[row]) != (candidate.limb_true, candidate.limb_engine):
-                return None
-        live = recast(candidate, self.engine_of)
-        now, goal = live.again, self.goal
-        if now is None or not live.proved or now.cause != goal.cause:
+def _repeated(candidate: Case, goal: Case, engine_of: EngineOf) -> Case | None:
+    """The candidate with its present answers; None if it does not show the disagreement of the goal."""
+    # Rejects most candidates, before limbs of a new size are calibrated.
+    if goal.kind_code in VERDICTS:
+        scene, row = scene_of(candidate)
+        with engine_of(candidate.setup) as engine:
+            both = Comparison.of(engine, Truth(scene))
+        if (both.ours.limb[row], both.theirs.limb[row]) != (candidate.limb_true, candidate.limb_engine):
             return None
-        as_bad = goal.amount is None or abs(now.amount or 0.0) >= KEPT_SHARE * abs(goal.amount)
-        return now if as_bad else None
+    live = recast(candidate, engine_of)
+    now = live.again
+    if now is None or not live.proved or now.cause != goal.cause:
+        return None
+    as_bad = goal.amount is None or abs(now.amount or 0.0) >= KEPT_SHARE * abs(goal.amount)
+    return now if as_bad else None

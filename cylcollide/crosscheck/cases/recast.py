@@ -125,11 +125,11 @@ class Replayed:
     @cached_property
     def trials(self) -> list[Trial]:
         """The outcome of the disagreement for one change at a time."""
-        return [] if self.again is None or self.case.engine != BULLET else trials(self.again, self.engine_of)
+        return [] if self.again is None else trials(self.again, self.engine_of)
 
     def _known(self, setup: Setup | None = None) -> Calibration:
         """The measurements of the limb of the disagreement, or of the same limb in another setup."""
-        case, variant = self.case, CaseVariant.of(self.again or self.case).scene
+        case, variant = self.case, CaseVariant.of(self.again or self.case)
         limb = case.limb_engine if case.limb_true < 0 else case.limb_true
         return calibrations(self.engine_of, variant if setup is None else replace(variant, setup=setup))[limb]
 
@@ -167,12 +167,12 @@ class Replayed:
         }
         if not whole:
             return record
-        told, absent = self.engine_results
+        results, absent = self.engine_results
         return record | {
             "said": None if self.again is None else wording.headline(self.again),
             "why": self.why,
             "measured": self.measured,
-            "engines": [asdict(witness) for witness in told],
+            "engines": [asdict(result) for result in results],
             "absent": absent,
             "explained": [str(explanation) for explanation in self.explanations],
             "interventions": [asdict(trial) for trial in self.trials],
@@ -180,10 +180,7 @@ class Replayed:
 
 
 def recast(case: Case, engine_of: EngineOf | None = None) -> Replayed:
-    """Cast a case on both sides and in exact arithmetic, in a batch of equal segments if its engine lost it in one.
-
-    Without ``engine_of`` the engine is that of the case, made by :func:`engine_of_case`.
-    """
+    """Cast a case in its engine, or that of ``engine_of``, in this library and in exact arithmetic."""
     engine_of = engine_of or engine_of_case(case)
     scene, row = scene_of(case)
     both, found = compare(scene, engine_of, calibrations(engine_of, scene))
@@ -212,23 +209,22 @@ def engine_of_case(case: Case) -> EngineOf:
 
 
 def engine_results(replayed: Replayed) -> tuple[list[EngineResult], dict[str, str]]:
-    """The answers of all engines, and by name why others could not be tested.
+    """The answers of all engines, that of the case first; and by name why others could not be tested.
 
-    The engine of the case comes first, in the case's setup, then PyBullet in its other constructions, then the other
-    engines. These run in another process: MuJoCo ends its process on a segment without length.
+    Engines of other packages run in another process: MuJoCo ends its process on a segment without length.
     """
     case = replayed.case
     with engine_of_case(case)(case.setup) as engine:
-        told = [(engine_title(case, engine.name), _version(engine), replayed.theirs)]
+        answers = [(engine_title(case, engine.name), _version(engine), replayed.theirs)]
     for setup in (Setup(construction=construction) for construction in CONSTRUCTIONS):
         if not (case.engine == BULLET and setup == case.setup):
             with BulletClient(setup) as client:
                 title = f"{client.name}, {'default' if setup.is_default else setup.construction}"
-                told.append((title, *_told(client, case)[1:]))
+                answers.append((title, *_answer(client, case)[1:]))
     apart = answers_apart([name for name in registry.names() if name not in (OWN, BULLET, case.engine)], case)
-    told += [answer for answer in apart.values() if not isinstance(answer, str)]
+    answers += [answer for answer in apart.values() if not isinstance(answer, str)]
     absent = {name: answer for name, answer in apart.items() if isinstance(answer, str)}
-    return [_engine_result(*answer, replayed) for answer in told], absent
+    return [_engine_result(*answer, replayed) for answer in answers], absent
 
 
 NamedAnswer = tuple[str, str, EngineAnswer]
@@ -242,21 +238,21 @@ def answers_apart(names: list[str], case: Case) -> dict[str, NamedAnswer | str]:
         with worker_processes(1) as apart:
             try:
                 for name in left:
-                    found[name] = apart.submit(_asked, name, case).result()
+                    found[name] = apart.submit(_answer_of, name, case).result()
             except BrokenExecutor:
                 found[name] = "it ends its process on this segment"
     return found
 
 
-def _asked(name: str, case: Case) -> NamedAnswer | str:
+def _answer_of(name: str, case: Case) -> NamedAnswer | str:
     try:
         with registry.create(name) as engine:
-            return _told(engine, case)
+            return _answer(engine, case)
     except (ImportError, ValueError, RuntimeError) as error:
         return one_line(error)
 
 
-def _told(engine: Engine, case: Case) -> NamedAnswer:
+def _answer(engine: Engine, case: Case) -> NamedAnswer:
     engine.build(case.limbs)
     hits = engine.cast_segments(np.array([case.start]), np.array([case.end]))
     return engine.name, _version(engine), EngineAnswer.row(hits, 0)

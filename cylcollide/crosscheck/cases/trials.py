@@ -10,7 +10,7 @@ from dataclasses import dataclass, replace
 import numpy as np
 
 from cylcollide.crosscheck.cases.case import Case
-from cylcollide.crosscheck.cases.variants import CaseVariant, Outcome, ask, look
+from cylcollide.crosscheck.cases.variants import CaseVariant, Outcome, cast_both, geometry
 from cylcollide.crosscheck.causes.calibration import CORNER
 from cylcollide.crosscheck.causes.predicates import SegmentGeometry
 from cylcollide.crosscheck.compare.disagreements import VERDICTS, Cause, Kind
@@ -60,24 +60,24 @@ class TrialCase:
         self.amount = abs(case.amount or 0.0)  # metres or radians
         self.radius = case.radius[case.limb]
         self.larger = [factor for factor in LARGER if factor * self.radius <= TALLEST]
-        self.view = self.look(self.variant)
+        self.view = self.geometry(self.variant)
         self.stop = float(self.view.limits.stop[0])  # metres in front of the limb
 
-    def look(self, variant: CaseVariant) -> SegmentGeometry:
+    def geometry(self, variant: CaseVariant) -> SegmentGeometry:
         """The geometry of segment and limb in a changed world."""
-        return look(self.engine_of, variant, self.case.limb)
+        return geometry(self.engine_of, variant, self.case.limb)
 
-    def ask(self, variant: CaseVariant) -> Outcome:
+    def cast(self, variant: CaseVariant) -> Outcome:
         """The answers of both sides in a changed world."""
-        return ask(self.engine_of, variant)[0]
+        return cast_both(self.engine_of, variant)[0]
 
     def vanishes(self, change: str, variant: CaseVariant) -> Trial:
         """The trial that a wrong verdict is right after the change."""
-        return Trial(change, "vanishes", self.ask(variant).verdicts_agree)
+        return Trial(change, "vanishes", self.cast(variant).verdicts_agree)
 
     def without_cause(self, change: str, variant: CaseVariant) -> Trial:
         """The trial that no disagreement has the cause of the case after the change."""
-        return Trial(change, "vanishes", self.case.cause_code not in self.ask(variant).causes.values())
+        return Trial(change, "vanishes", self.case.cause_code not in self.cast(variant).causes.values())
 
     def vanishes_grown(self, where: Callable[[float], bool]) -> Trials:
         """The trial that a wrong verdict is right in the first larger world for which ``where`` holds, if any."""
@@ -92,13 +92,13 @@ class TrialCase:
 
     def early_allowed(self, variant: CaseVariant) -> float:
         """Largest early error that the stop allows, metres along the segment."""
-        view = self.look(variant)
+        view = self.geometry(variant)
         first = float(view.entry_held(view.limits.stop + view.rounding)[0])
         return (self.case.fraction_true or 0.0) * float(view.length[0]) - first + float(view.rounding[0])
 
     def tilt_allowed(self, variant: CaseVariant) -> float:
         """Largest tilt that the stop and the early exit together allow, radians."""
-        limits = self.look(variant).limits
+        limits = self.geometry(variant).limits
         beyond = 2 * (limits.stop + limits.early_exit)[0] / limits.radius[0]
         return float(np.arccos(1 / (1 + 0.5 * beyond)) + np.sqrt(2 * limits.early_exit[0] / limits.radius[0]))
 
@@ -112,7 +112,7 @@ def _termination(case: TrialCase) -> Trials:
         grown = case.variant.scaled(factor)
         allowed = case.early_allowed(grown) if early else case.tilt_allowed(grown)
         if allowed < 0.5 * case.amount * (factor if early else 1.0):
-            yield Trial(f"world x {factor:g}", "shrinks", case.ask(grown).error(case.kind) <= allowed)
+            yield Trial(f"world x {factor:g}", "shrinks", case.cast(grown).error(case.kind) <= allowed)
             return
 
 
@@ -125,7 +125,7 @@ def _grown_apart(case: TrialCase) -> Trials:
         nearest = view.start + least.fraction[:, None] * (view.end - view.start)
         away = view.true.outward_normal(nearest)[0]
         aside = (1.5 * stop + max(float(view.limits.growth[0]), 0.0) - gap) * away
-        apart = replace(case.variant, start=case.variant.start + aside, end=case.variant.end + aside)
+        apart = case.variant.with_segment(case.variant.start + aside, case.variant.end + aside)
         yield case.vanishes("segment moved 1.5 stops away from the limb", apart)
     elif gap <= 0.0:
         # Both limbs are hit: the one behind must no longer be reported before the one in front.
@@ -150,7 +150,7 @@ def _rim(case: TrialCase) -> Trials:
         grown = case.variant.scaled(factor)
         if edge * factor <= reach:
             continue
-        after = case.ask(grown)
+        after = case.cast(grown)
         if case.kind != Kind.NORMAL:
             gone = Cause.RIM_ROUNDING not in [after.causes.get(kind) for kind in (case.kind, *VERDICTS)]
             yield Trial(f"world x {factor:g}", "vanishes", gone)
@@ -170,9 +170,9 @@ def _early_exit(case: TrialCase) -> Trials:
         if case.kind == Kind.NORMAL:
             allowed, before = case.tilt_allowed(grown), case.amount
         else:
-            allowed, before = float(case.look(grown).limits.early_exit[0]), abs(case.case.measured or 0.0) * factor
+            allowed, before = float(case.geometry(grown).limits.early_exit[0]), abs(case.case.measured or 0.0) * factor
         if allowed < 0.5 * before:
-            after = case.ask(grown)
+            after = case.cast(grown)
             kept = after.causes.get(Kind.LATE) in (None, Cause.EARLY_EXIT, Cause.BIG_SHAPE)
             held = kept if case.kind == Kind.LATE else after.error(Kind.NORMAL) <= allowed
             yield Trial(f"world x {factor:g}", "shrinks", held)
@@ -185,8 +185,8 @@ def _changes(case: TrialCase) -> Trials:
     change, variant = "start moved along the line or nudged, limb spun", case.variant
     steps = 2 * case.radius * np.random.default_rng(0).uniform(0.01, 1.0, JITTERS)
     begun = [variant.begun(float(step)) for step in steps] + [variant.nudged(ulps) for ulps in (-2, -1, 1, 2)]
-    after = ask(case.engine_of, variant, *begun) + [
-        case.ask(variant.built(spin=variant.setup.spin + angle)) for angle in SPINS
+    after = cast_both(case.engine_of, variant, *begun) + [
+        case.cast(variant.built(spin=variant.setup.spin + angle)) for angle in SPINS
     ]
     if case.kind in VERDICTS:
         yield Trial(change, "vanishes for some", any(outcome.verdicts_agree for outcome in after))
@@ -200,12 +200,12 @@ def _big_shape(case: TrialCase) -> Trials:
         if case.radius * factor < SMALL:
             break
         change, shrunk = f"world x {factor:g}", case.variant.scaled(factor)
-        law = float(case.look(shrunk).limits.early_exit[0])
+        law = float(case.geometry(shrunk).limits.early_exit[0])
         if case.kind in VERDICTS and case.amount * factor > law:
             yield case.vanishes(change, shrunk)
             return
         if case.kind == Kind.LATE and (case.case.measured or 0.0) * factor > 2 * law:
-            after = case.ask(shrunk).causes.get(Kind.LATE)
+            after = case.cast(shrunk).causes.get(Kind.LATE)
             yield Trial(change, "shrinks", after in (None, Cause.EARLY_EXIT, Cause.RIM_ROUNDING))
             return
     yield from _changes(case)
@@ -215,8 +215,8 @@ def _inside_start(case: TrialCase) -> Trials:
     variant = case.variant
     back = 4 * float(np.hypot(case.radius, np.linalg.norm(variant.p2 - variant.p1, axis=1).max()))
     if not variant.direction.any():
-        variant = replace(variant, end=variant.start + np.array([case.radius, 0.0, 0.0]))
-    after = case.ask(variant.begun(back))
+        variant = variant.with_segment(variant.start, variant.start + np.array([case.radius, 0.0, 0.0]))
+    after = case.cast(variant.begun(back))
     yield Trial("start moved out of the limb", "vanishes", after.limb_engine >= 0 and after.limb_true >= 0)
 
 
@@ -236,7 +236,7 @@ def _shape(case: TrialCase) -> Trials:
 
 def _segment_end(case: TrialCase) -> Trials:
     reach = 4 * (case.stop + float(case.view.limits.overshoot[0])) + 0.5 * case.radius
-    after = case.ask(case.variant.ended(reach))
+    after = case.cast(case.variant.ended(reach))
     if after.limb_true >= 0:
         yield Trial("segment lengthened", "vanishes", after.verdicts_agree)
     else:
@@ -249,13 +249,13 @@ def _broad_phase(case: TrialCase) -> Trials:
         yield case.vanishes("boxes refreshed", variant.built(stale=False, fresh=True))
         return
     axis = 0.5 * (variant.p1[limb] + variant.p2[limb])
-    longer = replace(variant, end=variant.start + 1e-3 * (axis - variant.start))
+    longer = variant.with_segment(variant.start, variant.start + 1e-3 * (axis - variant.start))
     yield case.vanishes("segment given a length", longer)
 
 
 def _api_limit(case: TrialCase) -> Trials:
     if case.kind == Kind.LOST:
-        after = case.ask(case.variant)
+        after = case.cast(case.variant)
         yield Trial("asked alone", "vanishes", (after.limb_engine >= 0) == (after.limb_true >= 0))
         return
     thin = case.variant.built(margin=0.1 * min(*case.case.radius, DEFAULT_MARGIN), stale=False)

@@ -11,34 +11,32 @@ from cylcollide.crosscheck.causes.calibration import calibrations
 from cylcollide.crosscheck.causes.compare_scene import compare
 from cylcollide.crosscheck.causes.predicates import SegmentGeometry, sight
 from cylcollide.crosscheck.compare.disagreements import VERDICTS, Cause, Kind
-from cylcollide.crosscheck.engine import EngineOf, Setup
-from cylcollide.crosscheck.generate.shots import Intent, ShotScene, shots
+from cylcollide.crosscheck.engine import EngineOf
+from cylcollide.crosscheck.generate.shots import ShotScene, joined, shots
 
 
 @dataclass(frozen=True)
-class CaseVariant:
-    """Limbs with p1, p2 (m, 3) and radius (m,), their setup, and one segment (3,); metres."""
+class CaseVariant(ShotScene):
+    """The world and the segment of a case with one thing changed."""
 
-    p1: Float64Array
-    p2: Float64Array
-    radius: Float64Array
-    start: Float64Array
-    end: Float64Array
-    setup: Setup
     size: float = 1.0
     """Factor by which the world was scaled."""
 
     @classmethod
     def of(cls, case: Case) -> Self:
-        """The segment of a case."""
-        p1, p2, radius = np.array(case.p1), np.array(case.p2), np.array(case.radius)
-        return cls(p1, p2, radius, np.array(case.start), np.array(case.end), case.setup)
+        """The unchanged case."""
+        segment = shots(np.array([case.start]), np.array([case.end]))
+        return cls(np.array(case.p1), np.array(case.p2), np.array(case.radius), segment, case.setup)
 
     @property
-    def scene(self) -> ShotScene:
-        """A world with this one segment."""
-        segment = shots(self.start[None], self.end[None], Intent.EITHER)
-        return ShotScene(self.p1, self.p2, self.radius, segment, self.setup)
+    def start(self) -> Float64Array:
+        """Start of the segment, (3,)."""
+        return np.asarray(self.shots.start[0])
+
+    @property
+    def end(self) -> Float64Array:
+        """End of the segment, (3,)."""
+        return np.asarray(self.shots.end[0])
 
     @property
     def direction(self) -> Float64Array:
@@ -47,10 +45,15 @@ class CaseVariant:
         length = float(np.linalg.norm(step))
         return step / length if length else step
 
+    def with_segment(self, start: Float64Array, end: Float64Array) -> Self:
+        """The segment with these ends, (3,)."""
+        return replace(self, shots=shots(start[None], end[None]))
+
     def scaled(self, factor: float) -> Self:
         """The whole world and the segment scaled by ``factor``; margins stay."""
-        scaled = {name: getattr(self, name) * factor for name in ("p1", "p2", "radius", "start", "end", "size")}
-        return replace(self, **scaled).built(moved=self.setup.moved * factor)
+        scaled = {name: getattr(self, name) * factor for name in ("p1", "p2", "radius", "size")}
+        segment = self.with_segment(self.start * factor, self.end * factor)
+        return replace(segment, **scaled).built(moved=self.setup.moved * factor)
 
     def built(self, **changes: Any) -> Self:
         """The limbs in a setup with some fields changed."""
@@ -58,18 +61,18 @@ class CaseVariant:
 
     def begun(self, earlier: float) -> Self:
         """The segment with its start moved back by ``earlier`` metres on its line; forward if negative."""
-        return replace(self, start=self.start - earlier * self.direction)
+        return self.with_segment(self.start - earlier * self.direction, self.end)
 
     def ended(self, later: float) -> Self:
         """The segment with its end moved on by ``later`` metres on its line."""
-        return replace(self, end=self.end + later * self.direction)
+        return self.with_segment(self.start, self.end + later * self.direction)
 
     def nudged(self, ulps: int) -> Self:
         """The start moved by ``ulps`` units in the last place, up in every coordinate, down if negative."""
-        start = self.start.copy()
+        start = self.start
         for _ in range(abs(ulps)):
             start = np.nextafter(start, np.sign(ulps) * np.inf)
-        return replace(self, start=start)
+        return self.with_segment(start, self.end)
 
     def from_rim(self, limb: int, fraction: float) -> float:
         """Distance of a point of the segment on a limb's surface from the limb's rim, along its face."""
@@ -101,26 +104,24 @@ class Outcome:
         return max(-amount, 0.0) if kind == Kind.EARLY else max(amount, 0.0) if kind == Kind.LATE else amount
 
 
-def ask(engine_of: EngineOf, world: CaseVariant, *variants: CaseVariant) -> list[Outcome]:
+def cast_both(engine_of: EngineOf, world: CaseVariant, *variants: CaseVariant) -> list[Outcome]:
     """Cast variants that differ from ``world`` only in their segments on both sides; without variants: ``world``."""
-    start, end = (np.array([getattr(variant, name) for variant in variants or (world,)]) for name in ("start", "end"))
-    scene = replace(world.scene, shots=shots(start, end, Intent.EITHER))
-    both, found = compare(scene, engine_of, calibrations(engine_of, world.scene, world.size))
+    scene = replace(world, shots=joined([variant.shots for variant in variants or (world,)]))
+    both, found = compare(scene, engine_of, calibrations(engine_of, world, world.size))
     outcomes = [Outcome(int(a), int(b)) for a, b in zip(both.ours.limb, both.theirs.limb, strict=True)]
     for row, kind, cause, amount in zip(found.row, found.kind, found.cause, found.amount, strict=True):
         outcomes[row].causes[Kind(kind)], outcomes[row].amounts[Kind(kind)] = Cause(cause), float(amount)
     return outcomes
 
 
-def look(engine_of: EngineOf, variant: CaseVariant, limb: int) -> SegmentGeometry:
+def geometry(engine_of: EngineOf, variant: CaseVariant, limb: int) -> SegmentGeometry:
     """The geometry of the segment and one limb."""
-    known, at = calibrations(engine_of, variant.scene, variant.size), np.array([limb], dtype=np.int32)
-    return sight(variant.scene, np.zeros(1, dtype=np.int64), known, at)
+    known, at = calibrations(engine_of, variant, variant.size), np.array([limb], dtype=np.int32)
+    return sight(variant, np.zeros(1, dtype=np.int64), known, at)
 
 
 def scene_of(case: Case) -> tuple[ShotScene, int]:
     """The segments that are cast in one call, and the row of the case."""
-    variant = CaseVariant.of(case)
     call = (*case.before, (case.start, case.end), *case.after)
     row = len(case.before)
     lost = case.kind_code == Kind.LOST and len(call) == 1
@@ -128,6 +129,6 @@ def scene_of(case: Case) -> tuple[ShotScene, int]:
         call, row = call * int(case.bound or 1), min(case.row, int(case.bound or 1) - 1)
     start, end = (np.array(points) for points in zip(*call, strict=True))
     was = (np.array(case.was[0]), np.array(case.was[1])) if case.was else None
-    scene = replace(variant.scene, shots=shots(start, end, Intent.EITHER), was=was)
     # If a call has one ray too many, PyBullet answers most rays of a list, and none of an array.
-    return replace(scene, whole_batch=lost, as_lists=case.measured != 0.0), row
+    as_lists = case.measured != 0.0
+    return replace(CaseVariant.of(case), shots=shots(start, end), whole_batch=lost, as_lists=as_lists, was=was), row

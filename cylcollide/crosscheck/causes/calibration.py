@@ -130,14 +130,14 @@ def calibrate(engine_of: EngineOf, setup: Setup, radius: float, half: float) -> 
     """Measure an engine on one limb of this size; stop and degeneracy are those of the reference limb."""
     known = reference(engine_of)
     with _standing(engine_of, setup, radius, half) as probe:
-        return replace(probe.noise(probe.measure(known.stop)), degeneracy=known.degeneracy)
+        return replace(probe.measure(known.stop), degeneracy=known.degeneracy)
 
 
 @cache
 def reference(engine_of: EngineOf) -> Calibration:
     """Measure an engine on the reference limb, as thick as an arm, in its default setup."""
     with _standing(engine_of, DEFAULT, *REFERENCE) as probe:
-        found = probe.noise(probe.measure(probe.stop()))
+        found = probe.measure(probe.stop())
     # At the overshoot x, a simplex h long and √(8 R x) wide has the degenerate volume.
     volume = found.overshoot**1.5 * 2 * found.half * np.sqrt(8 * found.radius)
     return replace(found, degeneracy=float(volume))
@@ -176,7 +176,7 @@ class _Probe:
         return max(float(self._thresholds(self._cap_base(), self.body.axis[None], 0.0)[0] - np.nanmedian(height)), 0.0)
 
     def measure(self, stop: float) -> Calibration:
-        """Measure the engine's surface, from the places at which rays are hit at their start."""
+        """Measure the engine's surface, by the places at which rays are hit at their start, then its answers' noise."""
         body = self.body
         above = self._cap_base() + 0.5 * stop * body.axis
         caps_open = not (
@@ -189,7 +189,7 @@ class _Probe:
         side = body.at(np.full(AZIMUTHS, 0.1 * body.half), np.full(AZIMUTHS, body.radius), angle)
         growth = self._growth(side, radial, stop)
         widest = int(np.argmax(growth))
-        return Calibration(
+        surface = Calibration(
             radius=body.radius,
             half=body.half,
             stop=stop,
@@ -198,6 +198,7 @@ class _Probe:
             rim=0.0 if caps_open else self._rim(radial[widest], float(growth[widest]), float(cap_growth), stop),
             caps_open=caps_open,
         )
+        return self._with_noise(surface)
 
     def _cap_base(self) -> Float64Array:
         # Slightly off the axis, to avoid symmetry, and inside any rounded rim.
@@ -254,7 +255,7 @@ class _Probe:
         over_edge = float(self._growth(edge[None], diagonal[None], stop)[0])
         return max(-over_edge / float(CORNER), 0.0)
 
-    def noise(self, known: Calibration) -> Calibration:
+    def _with_noise(self, known: Calibration) -> Calibration:
         """Cast random rays at the limb and compare the answers with the measured surface."""
         body, rng = self.body, np.random.default_rng(0)
         fired = joined([aimed(rng, body, SAMPLE // 2), grazes(rng, body, SAMPLE // 2)])

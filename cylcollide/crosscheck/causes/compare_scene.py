@@ -3,7 +3,7 @@
 Rays that geometry cannot explain are cast again: alone, with fresh boxes, and with only their limb in the world.
 """
 
-from collections.abc import Callable, Sequence
+from collections.abc import Sequence
 from dataclasses import dataclass, replace
 
 import numpy as np
@@ -20,12 +20,13 @@ from cylcollide.crosscheck.causes.predicates import (
     sight,
     wrong_limbs,
 )
-from cylcollide.crosscheck.compare.comparison import Comparison, OwnHits
+from cylcollide.crosscheck.compare.comparison import Comparison
 from cylcollide.crosscheck.compare.disagreements import Cause, Disagreements, Kind
 from cylcollide.crosscheck.compare.truth import Truth
 from cylcollide.crosscheck.engine import EngineOf
 from cylcollide.crosscheck.generate.shots import ShotScene
 from cylcollide.engines import Engine
+from cylcollide.engines.bullet import BulletEngine
 from cylcollide.limbs.limbs import Limbs
 from cylcollide.query.hits import RayHits
 
@@ -84,19 +85,19 @@ class Classified(Comparison):
 
     def _errors(self, rows: Int64Array) -> list[Disagreements]:
         """Disagreements in distance and normal, beyond the rounding, of hits with the limbs that they report."""
-        limb, error, off = self.theirs.limb, self.distance_error(rows), self.off(rows)
-        normal, said = self.own.normal[rows], self.theirs.normal[rows]
+        limb, normal, said = self.theirs.limb, self.own.normal[rows], self.theirs.normal[rows]
         parts = []
-        for kind, which in ((Kind.EARLY, off & (error < 0)), (Kind.LATE, off & (error >= 0))):
-            found = Disagreements.of_kind(rows[which], kind, error[which])
-            parts.append(distances(found, self._sight(rows[which], limb, self.own)))
+        for kind in (Kind.EARLY, Kind.LATE):
+            off = self.errors[kind]
+            found = Disagreements.of_kind(off, kind, self.distance_error(off))
+            parts.append(distances(found, self._sight(off, limb, self.own)))
         # The true normal of a start inside is zero, so every reported normal is wrong.
         tilted = self.tilted(rows) | (~normal.any(axis=1) & np.nan_to_num(said).any(axis=1))
         some, normal = rows[tilted], normal[tilted]
         found = Disagreements.of_kind(some, Kind.NORMAL, np.where(normal.any(axis=1), self.tilt(some), np.nan))
         return [*parts, normals(found, self._sight(some, limb, self.own), normal, said[tilted])]
 
-    def _sight(self, rows: Int64Array, limb: Int32Array, true: RayHits | OwnHits | None = None) -> SegmentGeometry:
+    def _sight(self, rows: Int64Array, limb: Int32Array, true: RayHits | None = None) -> SegmentGeometry:
         """The geometry of rows with a limb each, and both answers; the true one is ours, unless `true` is given."""
         view, true = sight(self.truth.scene, rows, self.calibrations, limb[rows]), true or self.ours
         return replace(
@@ -118,35 +119,22 @@ def _cast_again(found: Disagreements, compared: Comparison, engine: Engine, engi
     truth, scene = compared.truth, compared.truth.scene
     start, end = truth.start[found.row], truth.end[found.row]
 
-    def alone(some: Int64Array) -> BoolArray:
-        limbs = [engine.cast_segments(start[[row]], end[[row]]).limb[0] for row in some]
-        return np.asarray(np.array(limbs, dtype=np.int32) == true[some])
+    def right_alone(rows: Int64Array) -> BoolArray:
+        limbs = [engine.cast_segments(start[[row]], end[[row]]).limb[0] for row in rows]
+        return np.asarray(np.array(limbs, dtype=np.int32) == true[rows])
 
-    def refreshed(some: Int64Array) -> BoolArray:
-        refresh = getattr(engine, "refresh_boxes", None)
-        if refresh is None:
-            return np.zeros(len(some), dtype=np.bool_)
-        refresh()
-        return alone(some)
+    def without(rows: Int64Array, right: BoolArray, shown: Cause) -> Int64Array:
+        """The other rows; those that are right now have this cause, to which no bound applies."""
+        cause[rows[right]], bound[rows[right]] = shown, np.nan
+        return rows[~right]
 
-    def isolated(some: Int64Array) -> BoolArray:
-        back = np.zeros(len(some), dtype=np.bool_)
-        for limb in np.unique(true[some]) if len(scene.radius) > 1 else ():
-            mine = np.flatnonzero(true[some] == limb)
-            with engine_of(scene.setup) as other:
-                other.build(Limbs.cylinders(scene.p1[[limb]], scene.p2[[limb]], scene.radius[[limb]]))
-                back[mine] = other.cast_segments(start[some[mine]], end[some[mine]]).limb == 0
-        return back
-
-    ways: tuple[tuple[Callable[[Int64Array], BoolArray], Cause], ...] = (
-        (alone, Cause.API_LIMIT),
-        (refreshed, Cause.BROAD_PHASE),
-        (isolated, Cause.BROAD_PHASE),
-    )
-    for cast, answer in ways:
-        back = cast(rows)
-        cause[rows[back]] = answer
-        # The second cast shows the cause: no bound applies.
-        bound[rows[back]] = np.nan
-        rows = rows[~back]
+    rows = without(rows, right_alone(rows), Cause.API_LIMIT)
+    if isinstance(engine, BulletEngine):
+        engine.refresh_boxes()
+        rows = without(rows, right_alone(rows), Cause.BROAD_PHASE)
+    for limb in np.unique(true[rows]) if len(scene.radius) > 1 else ():
+        mine = rows[true[rows] == limb]
+        with engine_of(scene.setup) as other:
+            other.build(Limbs.cylinders(scene.p1[[limb]], scene.p2[[limb]], scene.radius[[limb]]))
+            without(mine, other.cast_segments(start[mine], end[mine]).limb == 0, Cause.BROAD_PHASE)
     return replace(found, cause=cause, bound=bound)

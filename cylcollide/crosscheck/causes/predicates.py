@@ -35,11 +35,11 @@ class EngineLimits:
 
     def __init__(self, calibrations: Sequence[Calibration], margin: float | None, limb: Int32Array) -> None:
         self._calibrations, self._limb = calibrations, limb
-        asked = 0.0 if margin is None else margin
+        requested = 0.0 if margin is None else margin
         early_exit = [EARLY_EXIT_ROOM * c.early_exit for c in calibrations]
         skin = [max(e, c.rim) if c.is_big else e for e, c in zip(early_exit, calibrations, strict=True)]
-        coreless = [asked > min(c.radius, c.half) and c.cap_growth < asked / 2 for c in calibrations]
-        self.margin = np.full(len(limb), asked)  # requested, 0 if none
+        coreless = [requested > min(c.radius, c.half) and c.cap_growth < requested / 2 for c in calibrations]
+        self.margin = np.full(len(limb), requested)  # 0 if none
         self.early_exit, self.overshoot = np.array(early_exit)[limb], np.array(skin)[limb]
         self.coreless: BoolArray = np.array(coreless)[limb]  # the requested margin is larger than the limb
         # Whether a step may end in the core. Only an engine that advances along the ray has a stop.

@@ -32,7 +32,7 @@ TASKS = {
     "chunks": "firing, comparing, explaining",
     "interventions": "changing one thing at a time",
     "files": "writing the report",
-    "engines": "asking all engines",
+    "engines": "casting in all engines",
 }
 SCORE_SCHEMA = 1
 """Version of ``scoreboard.json``: raised if a field changes its meaning or is removed."""
@@ -133,7 +133,7 @@ def _score(console: Console, engines: list[str], rays: int, seed: int, out: Path
         try:
             with _errors_in_one_line(), bars(console, TASKS) as progress:
                 scores = scoreboard(engines, rays, seed, progress, apart=True)
-                told = distances(engines, seed=seed)
+                measured = distances(engines, seed=seed)
         except KeyboardInterrupt:
             stop("interrupted; of the scoreboard nothing is kept: give the same command again", status=130)
         seconds, rows = round(time.perf_counter() - began, 3), [score.record() for score in scores]
@@ -145,14 +145,14 @@ def _score(console: Console, engines: list[str], rays: int, seed: int, out: Path
             "versions": own_versions(),
         }
         with _errors_in_one_line():
-            write_json(out / SCORES, about | {"scoreboard": rows, "distances": told})
+            write_json(out / SCORES, about | {"scoreboard": rows, "distances": measured})
             write_cases(out / SCORED_CASES, [case for score in scores for case in score.cases])
             tables.write_score_csv(rows, out / SCORES_CSV)
-        _print_tables(console, [*tables.score_tables(rows, wide=False), *tables.distance_tables(told)])
+        _print_tables(console, [*tables.score_tables(rows, wide=False), *tables.distance_tables(measured)])
         console.print(f"Scoreboard: {escape(str(out / 'scoreboard.json'))}", soft_wrap=True)
         if any(score.cases for score in scores):
             console.print(f"The worst of each: cylcollide replay {escape(str(out / SCORED_CASES))}", soft_wrap=True)
-        _fail_if(told["unproved"], WRONG_SIGNS, out / SCORES)
+        _fail_if(measured["unproved"], WRONG_SIGNS, out / SCORES)
         return scores
 
 

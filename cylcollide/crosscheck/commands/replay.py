@@ -57,7 +57,7 @@ def replay(
         # Show the bar only on a terminal.
         terminal = Console(stderr=True)
         hidden = len(cases) == 1 or not terminal.is_terminal
-        for one in track(cases, "asking again", console=terminal, transient=True, disable=hidden):
+        for one in track(cases, "casting again", console=terminal, transient=True, disable=hidden):
             found.append(recast(one))
     except KeyboardInterrupt:
         _show(console, found, whole=False, as_json=as_json)
@@ -153,8 +153,8 @@ def overview(console: Console, stories: Sequence[Replayed]) -> None:
     for row, story in enumerate(stories):
         again = story.again or story.case
         said = Text("yes", style="green") if story.reproduced else Text(f"no: {story.instead}", style="red")
-        asked = (engine_title(story.case),) if several else ()
-        shown.add_row(str(row), *asked, story.case.address, story.case.kind, again.cause, said)
+        engine = (engine_title(story.case),) if several else ()
+        shown.add_row(str(row), *engine, story.case.address, story.case.kind, again.cause, said)
     console.print(shown)
     done = sum(story.reproduced for story in stories)
     console.print(f"{done:,} of {len(stories):,} reproduced; --row N tells the whole story of one.")

@@ -10,10 +10,10 @@ from typing import Any, Self
 
 import numpy as np
 
-from cylcollide._types import BoolArray, Float64Array, Int8Array, Int64Array
+from cylcollide._types import BoolArray, Float64Array, Int64Array
 from cylcollide.constants import ROUNDING_BOUND
 from cylcollide.crosscheck.compare.disagreements import VERDICTS, Disagreements, Kind
-from cylcollide.crosscheck.compare.truth import NOT_SETTLED, Truth
+from cylcollide.crosscheck.compare.truth import UNRESOLVED, Truth
 from cylcollide.crosscheck.engine import BulletClient
 from cylcollide.engines import Engine, EngineHits
 from cylcollide.query.hits import RayHits
@@ -39,7 +39,7 @@ def build(engine: Engine, truth: Truth) -> None:
 
 def usable(reported: EngineHits, n: int, m: int) -> tuple[EngineHits, BoolArray]:
     """One answer for each of n segments at m limbs, and whether it is usable: a miss, or a limb and a fraction."""
-    limb, fraction = np.full(n, float(NOT_SETTLED)), np.full(n, np.nan)
+    limb, fraction = np.full(n, float(UNRESOLVED)), np.full(n, np.nan)
     position, normal = np.full((n, 3), np.nan), np.full((n, 3), np.nan)
     for whole, part in ((limb, "limb"), (fraction, "fraction"), (position, "position"), (normal, "normal")):
         came = getattr(reported, part)[:n]
@@ -66,16 +66,6 @@ def reported_points(hits: EngineHits, start: Float64Array, end: Float64Array) ->
 
 
 @dataclass(frozen=True)
-class OwnHits:
-    """The true entries of segments into the limbs that an engine reports, (n,); misses as in `RayHits`."""
-
-    fraction: Float64Array
-    distance: Float64Array
-    normal: Float64Array
-    face: Int8Array
-
-
-@dataclass(frozen=True)
 class Comparison:
     """Both answers to the segments of a scene; ``answered`` (n,) is False where the engine gave none."""
 
@@ -94,11 +84,11 @@ class Comparison:
         else:
             ends = (truth.start.tolist(), truth.end.tolist()) if scene.as_lists else (truth.start, truth.end)
             try:
-                told: Sequence[Any] = engine.cast_batch(*ends)
+                results: Sequence[Any] = engine.cast_batch(*ends)
             except Exception:  # PyBullet's own error class: a refused call counts as an answer
-                told = ()
-            reported = EngineHits.misses(len(told))
-            engine.fill(reported, told)
+                results = ()
+            reported = EngineHits.misses(len(results))
+            engine.fill(reported, results)
         return cls(truth, *usable(reported, n, len(truth.limbs)), engine.capabilities.normal, *more)
 
     @property
@@ -109,7 +99,7 @@ class Comparison:
     @cached_property
     def wrong(self) -> dict[Kind, Int64Array]:
         """The rows with different verdicts, by kind, and lost ones."""
-        hit, reported = self.ours.hit & self.answered, (self.theirs.limb >= 0) & self.answered
+        hit, reported = self.ours.hit & self.answered, self.theirs.limb >= 0
         return {
             Kind.LOST: np.flatnonzero(~self.answered),
             Kind.PHANTOM: np.flatnonzero(reported & ~hit),
@@ -118,14 +108,10 @@ class Comparison:
         }
 
     @cached_property
-    def own(self) -> OwnHits:
-        """The true entry into the limb that each hit reports. For right hits and misses this is our answer."""
-        rows = np.flatnonzero((self.theirs.limb >= 0) & (self.theirs.limb != self.ours.limb))
-        alone = self.truth.limbs[self.theirs.limb[rows]].cast_segments(self.truth.start[rows], self.truth.end[rows])
-        columns = {name: getattr(self.ours, name).copy() for name in OwnHits.__dataclass_fields__}
-        for name, column in columns.items():
-            column[rows] = getattr(alone, name)
-        return OwnHits(**columns)
+    def own(self) -> RayHits:
+        """The true hit of the limb that the engine reports, first or not; of limb 0 where it reports none."""
+        limbs = self.truth.limbs[np.maximum(self.theirs.limb, 0)]
+        return limbs.cast_segments(self.truth.start, self.truth.end)
 
     @cached_property
     def crossing(self) -> Int64Array:
@@ -141,7 +127,7 @@ class Comparison:
     @cached_property
     def right_hits(self) -> Int64Array:
         """The rows in which both hit the same limb."""
-        return np.flatnonzero(self.ours.hit & self.answered & (self.ours.limb == self.theirs.limb))
+        return np.flatnonzero(self.ours.hit & (self.ours.limb == self.theirs.limb))
 
     @cached_property
     def points(self) -> tuple[Float64Array, Float64Array]:
@@ -151,7 +137,20 @@ class Comparison:
     @cached_property
     def misplaced(self) -> Int64Array:
         """The rows of reported hits whose position contradicts the fraction."""
-        return np.flatnonzero(self.answered & (self.theirs.limb >= 0) & (self.points[1] > 0.0))
+        return np.flatnonzero((self.theirs.limb >= 0) & (self.points[1] > 0.0))
+
+    @cached_property
+    def errors(self) -> dict[Kind, Int64Array]:
+        """The rows of reported hits, right or wrong, with errors beyond the rounding of float64, by kind."""
+        rows = self.crossing
+        early, off = self.distance_error(rows) < 0, self.off(rows)
+        normal = np.union1d(rows[self.tilted(rows)], self.aside)
+        return {
+            Kind.EARLY: rows[off & early],
+            Kind.LATE: rows[off & ~early],
+            Kind.NORMAL: normal,
+            Kind.POSITION: self.misplaced,
+        }
 
     def distance_error(self, rows: Int64Array) -> Float64Array:
         """Metres from the true entry into the limb that a hit reports to the hit; negative if the hit is early."""

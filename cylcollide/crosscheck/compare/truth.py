@@ -19,7 +19,7 @@ from cylcollide.limbs.limbs import Limbs
 from cylcollide.query.hits import RayHits
 from cylcollide.world import HitWorld
 
-NOT_SETTLED = -2
+UNRESOLVED = -2
 """Marks a row whose limb exact arithmetic has not resolved yet."""
 
 
@@ -60,7 +60,7 @@ class Truth:
         self._world = HitWorld(self.limbs)
         self.hits: RayHits = self._world.cast_segments(self.start, self.end)
         self.length: Float64Array = np.linalg.norm(self.end - self.start, axis=1)
-        self._exact: Int32Array = np.full(len(self.start), NOT_SETTLED, np.int32)
+        self._exact: Int32Array = np.full(len(self.start), UNRESOLVED, np.int32)
 
     @cached_property
     def leaves(self) -> Float64Array:
@@ -70,7 +70,7 @@ class Truth:
 
     def confirms(self, rows: Int64Array) -> BoolArray:
         """Whether exact arithmetic over all limbs gives this library's limb."""
-        left = rows[self._exact[rows] == NOT_SETTLED]
+        left = rows[self._exact[rows] == UNRESOLVED]
         limbs = self.limbs
         self._exact[left] = exact_first_limbs(self.start[left], self.end[left], limbs.p1, limbs.p2, limbs.radius)
         return np.asarray(self._exact[rows] == self.hits.limb[rows])

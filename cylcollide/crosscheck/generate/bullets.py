@@ -1,8 +1,7 @@
 """The bullets at the humanoid: four seeded families, each with an intended verdict; ``docs/crosscheck.md`` lists them.
 
-A depth is a signed share of the target's radius: > 0 hits the target, < 0 misses it. It concerns only the target:
-another limb may be in front, or may overlap the point. No bullet starts in a limb. The random numbers of a pose depend
-only on (seed, pose), so chunks may have any number of poses.
+A depth is a signed share of the target's radius: > 0 hits the target, < 0 misses it; another limb may be in front. No
+bullet starts in a limb. Random numbers depend only on (seed, pose), so chunks may have any number of poses.
 """
 
 from collections.abc import Sequence
@@ -14,7 +13,6 @@ from cylcollide._types import Float64Array, Int32Array
 from cylcollide.bullet.humanoid import Humanoid
 from cylcollide.crosscheck.generate.shots import (
     FiredSegments,
-    Intent,
     LimbFrame,
     ShotScene,
     across,
@@ -24,6 +22,8 @@ from cylcollide.crosscheck.generate.shots import (
     signs,
     unit,
 )
+from cylcollide.limbs.limbs import Limbs
+from cylcollide.world import HitWorld
 
 BULLET_FAMILIES = ("aimed", "graze", "rim", "miss")
 AIMED, GRAZE, RIM, MISS = range(len(BULLET_FAMILIES))
@@ -62,8 +62,7 @@ def draw_bullets(rng: np.random.Generator, n: int, p1: Float64Array, p2: Float64
     before = nearest * (farthest / nearest) ** rng.random(n)
     start = through + (middle - reach - before)[:, None] * heading
     end = through + (middle + reach + BEHIND_METRES)[:, None] * heading
-    intent = np.where((family == AIMED) | (depth > 0), Intent.HIT, Intent.MISS).astype(np.int8)
-    return Bullets(start, end, intent, depth, target, family=family)
+    return Bullets(start, end, depth, target, family=family)
 
 
 class _Limbs(LimbFrame):
@@ -108,29 +107,15 @@ def _pass_by(
     point, heading = np.empty((n, 3)), np.empty((n, 3))
     rows = np.arange(n)
     # Draw a line again if it comes near a limb. A limb lies within its radius of its axis segment.
+    near = HitWorld(Limbs.capsules(p1, p2, radius + MISS_GAP_METRES))
     while len(rows):
         heading[rows] = directions(rng, len(rows))
         offset = np.cross(heading[rows], directions(rng, len(rows)))
         point[rows] = centre + reach * offset
-        gap = _line_segment_distance(point[rows], heading[rows], p1, p2) - radius
-        rows = rows[np.any(gap < MISS_GAP_METRES, axis=1)]
+        # The ball around the limbs lies within twice its radius of the point.
+        step = 3 * reach * heading[rows]
+        rows = rows[near.occluded_segments(point[rows] - step, point[rows] + step)]
     return point, heading
-
-
-def _line_segment_distance(
-    point: Float64Array, heading: Float64Array, p1: Float64Array, p2: Float64Array
-) -> Float64Array:
-    """Return the distance of each line (n) from each segment (m), (n, m); ``heading`` has unit length."""
-    # Project along the line: the distance is that of the origin from the projected segment.
-    flat1, flat = _across(p1[None] - point[:, None], heading), _across((p2 - p1)[None], heading)
-    squared = np.einsum("nmi,nmi->nm", flat, flat)
-    share = -np.einsum("nmi,nmi->nm", flat1, flat) / np.where(squared > 0, squared, 1.0)
-    return np.asarray(np.linalg.norm(flat1 + np.clip(share, 0, 1)[..., None] * flat, axis=2))
-
-
-def _across(vector: Float64Array, heading: Float64Array) -> Float64Array:
-    along = np.einsum("nmi,ni->nm", np.broadcast_to(vector, (len(heading), *vector.shape[1:])), heading)
-    return np.asarray(vector - along[..., None] * heading[:, None])
 
 
 def _bounding_ball(p1: Float64Array, p2: Float64Array, radius: Float64Array) -> tuple[Float64Array, float]:
@@ -195,7 +180,7 @@ def draw_pose(poses: SweepPoses, pose: int, rays: int, seed: int) -> PosedScene:
 def draw_in_motion(rng: np.random.Generator, n: int) -> list[ShotScene]:
     """The humanoid in motion: n bullets at four poses, each at a random time of a random motion.
 
-    Depth: signed metres for grazes; nan for the others. A bullet's intent concerns only its target.
+    Depth: signed metres for grazes; nan for the others. It concerns only the bullet's target.
     """
     scenes = []
     with Humanoid() as humanoid:

@@ -1,8 +1,7 @@
 """Families of segments, each of which provokes one kind of error: fifteen at single limbs, and one at the humanoid.
 
-Families for any engine are in `one_limb`. Those only for PyBullet are here: its ways to build a body, collision
-margins, and the limits of a batch. Depth: for bodies built in several ways that of the grazes, nan for the aimed two
-thirds; for calls none is intended.
+Families for any engine are in `one_limb`, those for PyBullet alone here. Their depth is that of the grazes, nan for
+aimed segments.
 
 A chunk is determined by (family, seed, number) and the count of its segments, through ``numpy.random.SeedSequence``.
 Every chunk of a family about single limbs holds twelve bodies: six sizes from 1 mm to 100 m, in a random and in an
@@ -101,8 +100,8 @@ ABOUT_ONE_BODY = OF_ANY_ENGINE | OF_PYBULLET_ONLY
 FAMILIES = (*ABOUT_ONE_BODY, "humanoid")
 """All families, in the order of reports."""
 
-WHOLE_BATCHES = frozenset({"batch-limits"})
-"""Families of calls of a fixed size: one chunk with as many as fit, see :func:`fitting`."""
+BATCH_LIMITS = "batch-limits"
+"""The family of calls of a fixed size: one chunk with as many as fit, see :func:`fitting`."""
 
 
 @dataclass(frozen=True, order=True)
@@ -127,7 +126,7 @@ def draw_chunk(key: ChunkKey, n: int) -> list[ShotScene]:
     if key.family == "humanoid":
         return draw_in_motion(rng, n)
     draw = ABOUT_ONE_BODY[key.family]
-    if key.family in WHOLE_BATCHES:
+    if key.family == BATCH_LIMITS:
         return draw(rng, Target.draw(rng, 0.05, 0.2, aligned=False), n)
     bodies = [(size, aligned) for size in SIZES for aligned in (False, True)]
     scenes = []

@@ -11,11 +11,9 @@ import numpy as np
 from cylcollide._types import Float64Array
 from cylcollide.crosscheck.generate.shots import (
     FiredSegments,
-    Intent,
     ShotScene,
     Target,
     angles,
-    by_sign,
     directions,
     joined,
     shots,
@@ -35,15 +33,10 @@ def generic(rng: np.random.Generator, body: Target, n: int) -> list[ShotScene]:
 
 
 def aimed(rng: np.random.Generator, body: Target, n: int, widest: float = 1.3, longest: float = 1.2) -> FiredSegments:
-    """Draw segments through points up to ``widest`` radii from the axis and ``longest`` half lengths from the centre.
-
-    Points inside (both shares below 0.999) are intended hits; the others may be either.
-    """
+    """Draw segments through points within ``widest`` radii of the axis and ``longest`` half lengths of the centre."""
     share, distance = longest * rng.uniform(-1, 1, n), widest * np.sqrt(rng.random(n))
     point = body.at(body.half * share, body.radius * distance, angles(rng, n))
-    start, end = body.past(rng, point, directions(rng, n))
-    inside = (np.abs(share) < 0.999) & (distance < 0.999)
-    return shots(start, end, np.where(inside, Intent.HIT, Intent.EITHER).astype(np.int8))
+    return shots(*body.past(rng, point, directions(rng, n)))
 
 
 BEND = np.pi / 3
@@ -61,7 +54,7 @@ def elbow(rng: np.random.Generator, body: Target, n: int) -> list[ShotScene]:
     before = 0.002 + 6 * body.size * rng.uniform(1, 5, n)
     start, end = point - before[:, None] * heading, point + 6 * body.size * heading
     p1, p2 = np.array([body.centre - body.half * body.axis, joint]), np.array([joint, other])
-    return [ShotScene(p1, p2, np.full(2, body.radius), shots(start, end, Intent.EITHER))]
+    return [ShotScene(p1, p2, np.full(2, body.radius), shots(start, end))]
 
 
 def extremes(rng: np.random.Generator, body: Target, n: int) -> list[ShotScene]:
@@ -72,16 +65,16 @@ def extremes(rng: np.random.Generator, body: Target, n: int) -> list[ShotScene]:
     away = body.centre + 10.0 ** rng.uniform(3, 7) * unit(rng.normal(size=3))
     far = replace(body, centre=away, aligned=False)
     near = body.scene(joined([_points(rng, body, n // 3), _long(rng, body, n - 2 * (n // 3))]))
-    # Intend hits only if the body is much larger than the rounding of its coordinates.
+    # Aim inside only if the body is much larger than the rounding of its coordinates.
     if far.radius > 1e4 * float(np.spacing(np.abs(away).max())):
         return [near, far.scene(aimed(rng, far, n // 3, widest=0.9, longest=0.9))]
-    return [near, far.scene(replace(aimed(rng, far, n // 3), intent=np.full(n // 3, Intent.EITHER, dtype=np.int8)))]
+    return [near, far.scene(aimed(rng, far, n // 3))]
 
 
 def _points(rng: np.random.Generator, body: Target, n: int) -> FiredSegments:
     depth = body.radius * signs(rng, n) * rng.choice([0.3, 0.1, 0.01, 0.001], n)
     point = body.at(body.half * rng.uniform(-0.6, 0.6, n), body.radius - depth, angles(rng, n))
-    return shots(point, point.copy(), by_sign(depth), depth)
+    return shots(point, point.copy(), depth)
 
 
 def _long(rng: np.random.Generator, body: Target, n: int) -> FiredSegments:
@@ -90,7 +83,7 @@ def _long(rng: np.random.Generator, body: Target, n: int) -> FiredSegments:
     before, behind = 10.0 ** rng.uniform(2, 7, n), 10.0 ** rng.uniform(2, 7, n)
     # A start at 10⁷ m is rounded by 10⁻⁹ m, far below a tenth of the smallest radius, 10⁻⁴ m. It must lie outside.
     before += 2 * body.size
-    return shots(point - before[:, None] * heading, point + behind[:, None] * heading, Intent.HIT)
+    return shots(point - before[:, None] * heading, point + behind[:, None] * heading)
 
 
 DIAGONAL = np.sqrt(0.5)
@@ -161,12 +154,12 @@ def same_line(rng: np.random.Generator, body: Target, n: int) -> list[ShotScene]
     heading, reach = body.slanted(angle, slope), 3 * body.size
     # Starts are at least 2 mm and 1.1 sizes before the closest approach, outside the ball around the body.
     before = 0.002 + body.size * 2.2 * 10.0 ** rng.uniform(0, 1, (STARTS, lines))
-    whole = [shots(point - step[:, None] * heading, point + reach * heading, by_sign(depth), depth) for step in before]
+    whole = [shots(point - step[:, None] * heading, point + reach * heading, depth) for step in before]
     # One flight along each line, with a random offset of up to one step.
     stride = 2 * reach / STEPS
     offset = -reach - stride * rng.random(lines)
     stops = [point + (offset + stride * step)[:, None] * heading for step in range(STEPS + 1)]
-    return [body.scene(joined([*whole, *(shots(start, end, Intent.EITHER) for start, end in pairwise(stops))]))]
+    return [body.scene(joined([*whole, *(shots(start, end) for start, end in pairwise(stops))]))]
 
 
 GAPS = (0.0005, 0.0009, 0.0011, 0.002)
@@ -187,16 +180,16 @@ def near_start(rng: np.random.Generator, body: Target, n: int) -> list[ShotScene
         if kind == 0:
             # End half a radius below the surface, moved aside by less than the limb extends in any direction.
             down = start - (0.002 + 0.5 * body.radius) * outward
-            parts.append(shots(start, down + (0.3 * body.radius * rng.random(count))[:, None] * along, Intent.HIT))
+            parts.append(shots(start, down + (0.3 * body.radius * rng.random(count))[:, None] * along))
         elif kind == 1:
             # Move sideways by less than the limb extends. At least half the gap remains, since the surface curves away.
             end = start - (0.5 * gap)[:, None] * outward + (0.3 * body.half * rng.random(count))[:, None] * along
-            parts.append(shots(start, end, Intent.MISS, -_gap(body, start, end)))
+            parts.append(shots(start, end, -_gap(body, start, end)))
         else:
             rise = np.zeros(count) if kind == 2 else rng.uniform(0.05, 1, count)
             heading = rise[:, None] * outward + np.sqrt(1 - rise**2)[:, None] * along
             end = start + (body.size * rng.uniform(0.1, 5, count))[:, None] * heading
-            parts.append(shots(start, end, Intent.MISS, -gap))
+            parts.append(shots(start, end, -gap))
     return [body.scene(joined(parts))]
 
 
@@ -223,7 +216,7 @@ def inside_start(rng: np.random.Generator, body: Target, n: int) -> list[ShotSce
     start = body.at(height, distance, angles(rng, n))
     end = start + (body.size * rng.uniform(0.1, 5, n))[:, None] * directions(rng, n)
     depth = np.minimum(body.radius - distance, body.half - np.abs(height))
-    return [body.scene(shots(start, end, Intent.HIT, depth))]
+    return [body.scene(shots(start, end, depth))]
 
 
 def segment_ends(rng: np.random.Generator, body: Target, n: int) -> list[ShotScene]:
@@ -252,5 +245,4 @@ def segment_ends(rng: np.random.Generator, body: Target, n: int) -> list[ShotSce
     steep = rng.uniform(np.pi / 6, np.pi / 2, n)
     back = np.sin(steep)[:, None] * outward + np.cos(steep)[:, None] * aside
     start = end + (2.5 * body.size * 10.0 ** rng.uniform(0, 1, n))[:, None] * back
-    intent = np.where(depth >= 0, Intent.HIT, Intent.MISS).astype(np.int8)
-    return [body.scene(shots(start, end, intent, depth))]
+    return [body.scene(shots(start, end, depth))]

@@ -5,8 +5,8 @@ from typing import Any
 import numpy as np
 
 from cylcollide._types import Float64Array, Int32Array, Shape
-from cylcollide.characters.quaternions import of_matrices
 from cylcollide.crosscheck.generate.shots import directions, where
+from cylcollide.engines._adapter import quaternions
 from cylcollide.limbs.limbs import Limbs
 
 SHAPES = (Shape.SPHERE, Shape.CAPSULE, Shape.CYLINDER, Shape.BOX, Shape.ELLIPSOID)
@@ -78,8 +78,7 @@ def rounded(limbs: Limbs, points: Float64Array, margin: Float64Array) -> Float64
     Each solid is shrunk by its margin, and swept by a ball of that radius.
     """
     if limbs.kind[0] == Shape.BOX:
-        turn = of_matrices(np.swapaxes(limbs.box_axes, 1, 2))
-        core = Limbs.boxes(limbs.p1, turn, limbs.half_extents - margin[:, None])
+        core = Limbs.boxes(limbs.p1, quaternions(limbs.box_axes), limbs.half_extents - margin[:, None])
     else:
         axis = limbs.p2 - limbs.p1
         end = axis * (margin / np.linalg.norm(axis, axis=1))[:, None]

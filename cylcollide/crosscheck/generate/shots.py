@@ -1,35 +1,25 @@
-"""Segments with their intended verdicts and target limbs, and random draws that families share.
+"""Segments with their intended depths and target limbs, and random draws that families share.
 
 All lengths are metres. A scene is one world of one to fifteen limbs; a chunk of a family is a few scenes.
 """
 
 from dataclasses import dataclass
-from enum import IntEnum
 from typing import Self
 
 import numpy as np
 
-from cylcollide._types import BoolArray, Float64Array, Int8Array, Int32Array
+from cylcollide._types import BoolArray, Float64Array, Int32Array
 from cylcollide.crosscheck.engine import DEFAULT, Setup
-
-
-class Intent(IntEnum):
-    """The intended verdict of a segment about its target."""
-
-    MISS = 0
-    HIT = 1
-    EITHER = 2
 
 
 @dataclass(frozen=True)
 class FiredSegments:
-    """n segments and their intents."""
+    """n segments and their intended depths."""
 
     start: Float64Array  # (n, 3)
     end: Float64Array
-    intent: Int8Array  # verdict about the target, codes of Intent
     depth: Float64Array
-    """Intended depth in the target (> 0) or distance from it (< 0); nan if none is intended.
+    """Intended depth in the target (> 0: a hit) or distance from it (< 0: a miss); nan if none is intended.
 
     The docstring of the family defines its measure.
     """
@@ -50,14 +40,11 @@ class ShotScene:
     was: tuple[Float64Array, Float64Array] | None = None  # p1, p2 at the engine's build, before a move
 
 
-def shots(
-    start: Float64Array, end: Float64Array, intent: Intent | Int8Array, depth: Float64Array | float = np.nan
-) -> FiredSegments:
-    """Return segments at the first limb with their intents; one number stands for all."""
+def shots(start: Float64Array, end: Float64Array, depth: Float64Array | float = np.nan) -> FiredSegments:
+    """Return segments at the first limb with their depths; one number stands for all."""
     n = len(start)
-    intents = np.broadcast_to(np.asarray(intent, dtype=np.int8), n).copy()
     depths = np.broadcast_to(np.asarray(depth, dtype=np.float64), n).copy()
-    return FiredSegments(start, end, intents, depths, np.zeros(n, dtype=np.int32))
+    return FiredSegments(start, end, depths, np.zeros(n, dtype=np.int32))
 
 
 def joined(parts: list[FiredSegments]) -> FiredSegments:
@@ -65,11 +52,6 @@ def joined(parts: list[FiredSegments]) -> FiredSegments:
     return FiredSegments(
         *(np.concatenate([getattr(part, name) for part in parts]) for name in FiredSegments.__dataclass_fields__)
     )
-
-
-def by_sign(depth: Float64Array) -> Int8Array:
-    """A hit where the depth is positive, a miss where it is negative."""
-    return np.where(depth > 0, np.int8(Intent.HIT), np.int8(Intent.MISS)).astype(np.int8)
 
 
 SIZES = ((0.001, 0.005), (0.01, 0.05), (0.05, 0.2), (0.3, 1.0), (10.0, 30.0), (100.0, 300.0))
@@ -164,7 +146,7 @@ class Target(LimbFrame):
     ) -> FiredSegments:
         """Segments along or against unit ``heading`` through points; they cut the body where ``depth`` (n,) is > 0."""
         start, end = self.past(rng, through, either_way(rng, heading))
-        return shots(start, end, by_sign(depth), depth)
+        return shots(start, end, depth)
 
 
 def unit(vector: Float64Array) -> Float64Array:

@@ -69,12 +69,11 @@ def add_dots(figure: go.Figure, name: str, x: Any, y: Any, color: str, hover: st
     figure.add_scatter(name=name, x=x, y=y, mode="markers", marker=marker, hovertemplate=f"{hover}<extra></extra>")
 
 
-def thin_out(values: Float64Array, most: int = MOST_POINTS) -> Int64Array:
-    """Rows of at most ``most`` values, evenly spaced by rank, to keep the extremes and the spread."""
+def thin_out(values: Float64Array) -> Int64Array:
+    """Rows of at most `MOST_POINTS` values, evenly spaced by rank, to keep the extremes and the spread."""
     order = np.argsort(values, kind="stable").astype(np.int64)
-    if len(order) <= most:
-        return order
-    return order[np.linspace(0, len(order) - 1, most).round().astype(np.int64)]
+    count = min(len(order), MOST_POINTS)
+    return order[np.linspace(0, len(order) - 1, count).round().astype(np.int64)]
 
 
 def bare(figure: go.Figure) -> JsonObject:

@@ -1,9 +1,8 @@
 """The page of a run: one HTML file that needs no network, no server and no other file.
 
-It shows the sections for which the run has data. Its sentences about the run are in ``templates/page.html.j2``. Beside
-it are the worst cases as files and as scripts, which show the engine's wrong answer and the right one with only the
-engine and rational numbers. Bullet tests a ray against each body independently, so a script has only the relevant
-limbs: the true one and the engine's. Its bodies have the same numbers as in :mod:`cylcollide.engines.bullet`.
+Its sentences are in ``templates/page.html.j2``. Beside it are the worst cases as files and as scripts, which show both
+answers with only PyBullet and rational numbers. Bullet tests a ray against each body independently, so a script has
+only the relevant limbs: the true one and the engine's.
 """
 
 import gzip
@@ -33,20 +32,16 @@ MOST_CUTS = 2
 
 
 def write_page(result: FinishedRun, folder: Path) -> Path:
-    """Write ``folder/index.html``, and its worst cases as files and scripts, and return its path.
-
-    For other engines than PyBullet there are no scripts, and no links to them; the other files of a run are linked.
-    """
+    """Write ``folder/index.html`` and the worst cases as files and scripts; return the page's path."""
     folder.mkdir(parents=True, exist_ok=True)
-    if linked := result.plan.engine_fields["engine"] == BULLET:
-        write_case_files(_worst(result), folder)
+    write_case_files(_worst(result), folder)
     path = folder / "index.html"
-    write_text(path, page_html(result, linked=linked))
+    write_text(path, page_html(result))
     return path
 
 
-def page_html(result: FinishedRun, *, linked: bool = False) -> str:
-    """Return the page as text; ``linked``: the worst cases have files and scripts."""
+def page_html(result: FinishedRun) -> str:
+    """Return the page as text."""
     summary, worst, measured = result.summary, _worst(result), facts(result.summary)
     figures = _figures(result)
     causes = [_cause(result, row, figures) for row in summary["causes"]]
@@ -77,7 +72,6 @@ def page_html(result: FinishedRun, *, linked: bool = False) -> str:
         advice=wording.advice(summary, measured),
         rows=worst,
         poses=None if posed is None else posed.poses,
-        linked=linked,
         scene=as_json(views(summary["calibrations"], worst)),
         command=" ".join(["cylcollide crosscheck", *result.plan.options, *scored]),
         plotly=b64encode(gzip.compress(get_plotlyjs().encode(), mtime=0)).decode(),
@@ -137,8 +131,7 @@ NEIGHBOURS_MATTER = (Cause.BROAD_PHASE.label, Cause.API_LIMIT.label)
 def write_case_files(cases: Sequence[Case], folder: Path) -> list[tuple[Path, Path]]:
     """Write ``folder/cases/01.json`` and ``folder/repro/01.py`` and on, and return the pair of each case.
 
-    Files of an earlier run are removed. ``cylcollide replay`` reads the JSON file; the script needs only the engine.
-    ValueError for a case of an engine for which there is no script.
+    Files of an earlier run are removed. ValueError for a case of an engine for which there is no script.
     """
     sources = [repro_source(case) for case in cases]
     for room, suffix in (("cases", "json"), ("repro", "py")):

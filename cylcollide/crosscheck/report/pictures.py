@@ -98,14 +98,14 @@ class CutPlane:
             return None
         # The last column on either side that intersects the solid, by bisection with the next one, which does not.
         edges = []
-        for here, there in ((inside[0], inside[0] - 1), (inside[-1], inside[-1] + 1)):
-            if 0 <= there < len(columns):
-                met, missed = float(columns[here]), float(columns[there])
+        for last, beyond in ((inside[0], inside[0] - 1), (inside[-1], inside[-1] + 1)):
+            if 0 <= beyond < len(columns):
+                hit, missed = float(columns[last]), float(columns[beyond])
                 for _ in range(BISECTIONS):
-                    middle = 0.5 * (met + missed)
-                    is_met = self._least(solid, np.array([middle])).distance[0] <= level
-                    met, missed = (middle, missed) if is_met else (met, middle)
-                edges.append(met)
+                    middle = 0.5 * (hit + missed)
+                    is_hit = self._least(solid, np.array([middle])).distance[0] <= level
+                    hit, missed = (middle, missed) if is_hit else (hit, middle)
+                edges.append(hit)
         columns = np.sort(np.concatenate([columns[inside], edges]))
         least, every = self._least(solid, columns), solid.taken(np.zeros(len(columns), dtype=np.int64))
         low, high = self._ends(columns)
@@ -204,10 +204,10 @@ def views(calibrations: Sequence[JsonObject], cases: Sequence[Case]) -> JsonObje
     ``poses`` are traces of the limbs by case; ``rays`` have for each case its ``pose``, the traces of its ``answers``,
     the ``layout`` of the view, and its ``section``.
     """
-    places = {str(rank): Drawn(case, calibrations) for rank, case in enumerate(cases, 1)}
+    every = {str(rank): Drawn(case, calibrations) for rank, case in enumerate(cases, 1)}
     return {
-        "poses": {rank: _limbs(place).to_dict()["data"] for rank, place in places.items()},
-        "rays": [{"pose": rank, **_view(place), "section": bare(cut(place))} for rank, place in places.items()],
+        "poses": {rank: _limbs(drawn).to_dict()["data"] for rank, drawn in every.items()},
+        "rays": [{"pose": rank, **_view(drawn), "section": bare(cut(drawn))} for rank, drawn in every.items()],
     }
 
 
@@ -217,47 +217,47 @@ def limb_colors(count: int) -> list[str]:
     return ["#" + "".join(f"{round(255 * c):02x}" for c in shade) for shade in shades]
 
 
-def _limbs(place: Drawn) -> go.Figure:
+def _limbs(drawn: Drawn) -> go.Figure:
     """One mesh per limb and the rims of all of them as lines."""
     figure, rims = go.Figure(), []
-    limbs = Limbs.cylinders(place.p1, place.p2, place.case.radius)
+    limbs = Limbs.cylinders(drawn.p1, drawn.p2, drawn.case.radius)
     for limb, color in enumerate(limb_colors(len(limbs))):
         points, triangles, _ = tessellate(limbs[limb]._table, CORNERS)
         caps = np.r_[:CORNERS, 3 * CORNERS : 4 * CORNERS]
         triangles[caps] += len(points)  # wall and caps share no points, for sharp rims
         columns = (*np.concatenate([points, points]).T, *triangles.astype(np.uint8).T)
         mesh: dict[str, Any] = dict(zip("xyzijk", columns, strict=True))
-        figure.add_mesh3d(**mesh, color=color, name=place.case.name(limb), hoverinfo="name", **LIGHT)
+        figure.add_mesh3d(**mesh, color=color, name=drawn.case.name(limb), hoverinfo="name", **LIGHT)
         for rim in points[CORNERS : 3 * CORNERS].reshape(2, CORNERS, 3):
             rims += [rim, rim[:1], np.full((1, 3), np.nan)]
     _add_line(figure, np.concatenate(rims), "ink", 1.5)
     return figure
 
 
-def _view(place: Drawn) -> JsonObject:
+def _view(drawn: Drawn) -> JsonObject:
     """The answers, viewed with the hit facing the viewer and the path running across."""
-    reach = max(place.case.radius)
-    low, high = np.minimum(place.p1, place.p2).min(axis=0) - reach, np.maximum(place.p1, place.p2).max(axis=0) + reach
+    reach = max(drawn.case.radius)
+    low, high = np.minimum(drawn.p1, drawn.p2).min(axis=0) - reach, np.maximum(drawn.p1, drawn.p2).max(axis=0) + reach
     center, half = (low + high) / 2.0, float((high - low).max()) / 2.0
-    path, figure = place.direction, go.Figure()
+    path, figure = drawn.direction, go.Figure()
     # A segment without length gets an invisible one.
-    end = place.end if place.case.length else place.start + 1e-6 * place.radius * path
-    seen = visible(np.array([place.start, end]), center - half, center + half)
+    end = drawn.end if drawn.case.length else drawn.start + 1e-6 * drawn.radius * path
+    seen = visible(np.array([drawn.start, end]), center - half, center + half)
     _add_line(figure, seen, "path", 5.0, name="path")
     at, along = seen[0] + 0.2 * (seen[1] - seen[0]), unit(seen[1] - seen[0])
     arrow = {name: [float(number)] for name, number in zip("xyzuvw", (*at, *along), strict=True)}
     look = {"sizemode": "raw", "sizeref": 0.4 * (0.25 * half), "anchor": "center", "showscale": False, "meta": "path"}
     figure.add_cone(**arrow, **look, hoverinfo="skip", lighting={"ambient": 0.9, "diffuse": 0.2})
     for side, name, color, symbol in ANSWERS:
-        position = place.hit(side)
+        position = drawn.hit(side)
         if position is not None:
-            _add_line(figure, np.array([position, position + 0.25 * half * place.normal(side)]), color, 6.0, name=name)
+            _add_line(figure, np.array([position, position + 0.25 * half * drawn.normal(side)]), color, 6.0, name=name)
             x, y, z = ([c] for c in position.tolist())
             marker = {"size": 6, "color": COLORS[color], "symbol": symbol}
             figure.add_scatter3d(x=x, y=y, z=z, mode="markers", name=name, marker=marker, hoverinfo="name")
-    eye = (NEARER if len(place.p1) > 2 else FARTHER) * unit(outward(place) + 0.3 * UP - 0.3 * path)
-    places = {"eye": eye, "up": UP, "center": np.zeros(3)}
-    camera = {name: dict(zip("xyz", place.tolist(), strict=True)) for name, place in places.items()}
+    eye = (NEARER if len(drawn.p1) > 2 else FARTHER) * unit(outward(drawn) + 0.3 * UP - 0.3 * path)
+    vectors = {"eye": eye, "up": UP, "center": np.zeros(3)}
+    camera = {name: dict(zip("xyz", vector.tolist(), strict=True)) for name, vector in vectors.items()}
     ranges = {
         f"{name}axis": {"range": [float(middle - half), float(middle + half)], "visible": False}
         for name, middle in zip("xyz", center, strict=True)

@@ -1,8 +1,7 @@
 """The tables of a run and of the scoreboard, identical for the terminal and the page; and their CSV files.
 
-A million segments have more than a million disagreements: as plain CSV some 85 MB, compressed a sixth of it. So that
-table is compressed with gzip, which readers of data frames recognise by the file name, and has six digits per number:
-with family, seed, chunk, scene and row the segment itself can be drawn again, to the last bit.
+The table of disagreements, 85 MB for a million segments, is compressed and has six digits per number: with family,
+seed, chunk, scene and row the segment itself can be drawn again, to the last bit.
 """
 
 import gzip
@@ -21,7 +20,7 @@ from cylcollide.crosscheck.generate.bullets import AIMED
 from cylcollide.crosscheck.records import JsonObject
 from cylcollide.crosscheck.run.plan import PosesPlan
 from cylcollide.crosscheck.run.run import FinishedRun
-from cylcollide.crosscheck.run.scoreboard import ASKED
+from cylcollide.crosscheck.run.scoreboard import SCORED_FAMILIES
 from cylcollide.crosscheck.run.tally import Tally
 from cylcollide.process.files import replace
 
@@ -227,5 +226,5 @@ def write_score_csv(scores: Sequence[JsonObject], path: Path) -> None:
         row = {name: value for name, value in score.items() if name != "families"}
         row |= {"versions": _versions(score), "limits": "; ".join(score["limits"])}
         row = with_figures_apart(row, ("distance_mm", "normal_deg", "position_mm"))
-        rows.append(row | {f"wrong in {family}": score["families"].get(family, "") for family in ASKED})
+        rows.append(row | {f"wrong in {family}": score["families"].get(family, "") for family in SCORED_FAMILIES})
     write_csv(path, rows)

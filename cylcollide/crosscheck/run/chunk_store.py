@@ -80,23 +80,22 @@ def run_chunks(
 ) -> dict[ChunkKey, Chunk]:
     """Every chunk, in the order of ``keys``: from the store if it has the chunk, else from ``work``.
 
-    ``work`` must be picklable for an executor of processes; without an executor it is done in this thread. ``warn`` is
-    called for files that cannot be used, ``progress`` for every finished chunk, which is kept at once.
-    UnfinishedError if the executor lost a worker; the message has the number of kept chunks.
+    Without an executor the work is done in this thread. ``warn`` is called for files that cannot be used, ``progress``
+    for every finished chunk, which is kept at once. UnfinishedError if the executor lost a worker.
     """
     wanted = list(keys)
     done: dict[ChunkKey, Chunk] = {}
 
-    def keep(key: ChunkKey, chunk: Chunk, *, new: bool = True) -> None:
-        if store is not None and new:
+    def keep(key: ChunkKey, chunk: Chunk) -> None:
+        if store is not None:
             store.save(key, chunk)
         done[key] = chunk
         progress(key)
 
     for key in wanted:
-        kept = None if store is None else store.load(key, warn)
-        if kept is not None:
-            keep(key, kept, new=False)
+        if store is not None and (kept := store.load(key, warn)):
+            done[key] = kept
+            progress(key)
     missing = [key for key in wanted if key not in done]
     if executor is None:
         for key in missing:

@@ -42,27 +42,27 @@ class ShapeDistances:
 
     def row(self, engine: MeasuresDistances) -> tuple[JsonObject, Float64Array]:
         """The errors of an engine that was built with the limbs, and its answers."""
-        told, seconds = _timed(lambda: engine.signed_distances(self.points, self.limb))
-        off, answered, outside = np.abs(told - self.truth), np.isfinite(told), self.truth > 0.0
+        measured, seconds = _timed(lambda: engine.signed_distances(self.points, self.limb))
+        off, answered, outside = np.abs(measured - self.truth), np.isfinite(measured), self.truth > 0.0
         return {
             "shape": self.shape.name.lower(),
-            "points": len(told),
+            "points": len(measured),
             "lost": int(np.count_nonzero(~answered)),
-            "wrong_sign": int(np.count_nonzero(answered & (np.sign(told) * np.sign(self.truth) < 0.0))),
+            "wrong_sign": int(np.count_nonzero(answered & (np.sign(measured) * np.sign(self.truth) < 0.0))),
             "outside_mm": [MM * one for one in median_99_max(off[outside])],
             "inside_mm": [MM * one for one in median_99_max(off[~outside])],
-            "microseconds": MICROSECONDS * seconds / len(told),
+            "microseconds": MICROSECONDS * seconds / len(measured),
             "slower": seconds / self.own_seconds,
-        }, told
+        }, measured
 
-    def causes(self, engine: BulletEngine, told: Float64Array) -> Iterator[JsonObject]:
+    def causes(self, engine: BulletEngine, measured: Float64Array) -> Iterator[JsonObject]:
         """The causes of PyBullet's errors: its margin if the solid with rounded edges explains them, else GJK or EPA.
 
         A margin is proved if, with half of it, the error is that of edges rounded by half.
         """
-        off, margin = np.abs(told - self.truth), engine.margins()[self.limb]
+        off, margin = np.abs(measured - self.truth), engine.margins()[self.limb]
         wrong, has_edges = off > EXACT, self.shape in (Shape.CYLINDER, Shape.BOX)
-        by_margin = wrong & _explains(self.of_each, self.points, margin, told, off) if has_edges else wrong & False
+        by_margin = wrong & _explains(self.of_each, self.points, margin, measured, off) if has_edges else wrong & False
         is_beyond_core = self.truth > -margin
         for cause, rows in (
             (MARGIN, by_margin),
@@ -80,23 +80,23 @@ class ShapeDistances:
         with BulletEngine(margin=0.5 * float(margin[0])) as engine:
             engine.build(self.limbs)
             points, of_each = self.points[rows], self.of_each[rows]
-            told, half = engine.signed_distances(points, self.limb[rows]), engine.margins()[self.limb[rows]]
-        smaller = np.abs(told - self.truth[rows]) < 0.75 * off[rows]
-        return int(np.count_nonzero(smaller & _explains(of_each, points, half, told, off[rows])))
+            measured, half = engine.signed_distances(points, self.limb[rows]), engine.margins()[self.limb[rows]]
+        smaller = np.abs(measured - self.truth[rows]) < 0.75 * off[rows]
+        return int(np.count_nonzero(smaller & _explains(of_each, points, half, measured, off[rows])))
 
 
 def _explains(
-    limbs: Limbs, points: Float64Array, margin: Float64Array, told: Float64Array, off: Float64Array
+    limbs: Limbs, points: Float64Array, margin: Float64Array, measured: Float64Array, off: Float64Array
 ) -> BoolArray:
     """Whether limbs with rounded edges explain most of each error."""
-    return np.asarray(np.abs(told - rounded(limbs, points, margin)) < 0.5 * off)
+    return np.asarray(np.abs(measured - rounded(limbs, points, margin)) < 0.5 * off)
 
 
 def distances(engines: Sequence[str], n: int = POINTS, seed: int = 0) -> JsonObject:
     """Measure n points of each shape in engines that have distances; "all": all other engines that are installed.
 
-    Of an engine with several variants the first is used. `rows`: one per engine and shape; `causes`: of PyBullet's
-    errors; `errors`: why an engine did not finish; `unproved`: number of wrong signs of this library.
+    Of an engine with several variants the first is used. `errors`: why an engine did not finish; `unproved`: number of
+    wrong signs of this library.
     """
     wanted = dict.fromkeys(each for name in engines for each in (names()[1:] if name == "all" else (name,)))
     shapes = [ShapeDistances(shape, n, seed) for shape in SHAPES]
@@ -104,19 +104,19 @@ def distances(engines: Sequence[str], n: int = POINTS, seed: int = 0) -> JsonObj
     for name in wanted:
         try:
             with create(name, **next(iter(variants(name).values()))) as engine:
-                told, why = _asked(engine, shapes)
+                found, why = _measured(engine, shapes)
         except ImportError:
             continue
         except Exception as error:  # any error of an engine: the others are measured nevertheless
             errors[name] = one_line(error, named=True)
             continue
-        rows += told
+        rows += found
         causes += why
     unproved = sum(one.unproved for one in shapes)
     return {"rows": plain(rows), "causes": plain(causes), "errors": errors, "unproved": unproved}
 
 
-def _asked(engine: Engine, shapes: Sequence[ShapeDistances]) -> tuple[list[JsonObject], list[JsonObject]]:
+def _measured(engine: Engine, shapes: Sequence[ShapeDistances]) -> tuple[list[JsonObject], list[JsonObject]]:
     """Rows and causes of one engine, empty if it does not measure distances."""
     rows, causes, measure = list[JsonObject](), list[JsonObject](), cast(object, engine)
     if not isinstance(measure, MeasuresDistances):
@@ -124,10 +124,10 @@ def _asked(engine: Engine, shapes: Sequence[ShapeDistances]) -> tuple[list[JsonO
     for one in shapes:
         if not engine.capabilities.lacks([one.shape]):
             engine.build(one.limbs)
-            row, told = one.row(measure)
+            row, measured = one.row(measure)
             rows.append({"engine": engine.name, **row})
             if isinstance(engine, BulletEngine):
-                causes += one.causes(engine, told)
+                causes += one.causes(engine, measured)
     return rows, causes
 
 

@@ -1,8 +1,7 @@
 """Sums the errors of one engine: verdicts, errors of right hits, the treatment of starts inside, and the worst cases.
 
-A segment that starts in a limb, including its surface, does not count in verdicts and errors: each engine chooses its
-own policy, which `EngineErrors.inside` reports. Errors are those of right hits at human scale; the huge limbs and far
-worlds of the families would hide them, and count by their verdicts.
+A segment that starts in a limb, including its surface, counts only in `EngineErrors.inside`: each engine has its own
+policy. Figures are those of right hits at human scale, which huge limbs and far worlds would hide.
 """
 
 from collections import Counter, defaultdict
@@ -34,8 +33,8 @@ NEARLY_ALL = 0.99
 class EngineErrors:
     """The errors of one engine, made with these options, summed over scenes."""
 
-    def __init__(self, engine: str = BULLET, options: Mapping[str, Any] | None = None) -> None:
-        self.engine, self.options, self.rays = engine, dict(options or {}), 0
+    def __init__(self, engine: str, options: Mapping[str, Any]) -> None:
+        self.engine, self.options, self.rays = engine, dict(options), 0
         # By family, the number of errors of each kind; verdicts are proved, else they count as `unproved`.
         self.wrong: dict[str, Counter[str]] = defaultdict(Counter)
         # For right hits `distance` along the ray in metres and `normal` in radians; for all hits `position` in metres.
@@ -60,17 +59,12 @@ class EngineErrors:
                 count("lost", kind, rows[back], "lost by its place")
                 rows = rows[~back]
             count(kind.field, kind, rows)
-        told, aside = (rows[outside[rows]] for rows in (both.crossing, both.aside))
-        limb = both.theirs.limb[told]
-        error, off = both.distance_error(told), both.off(told)
-        count("early", Kind.EARLY, told[off & (error < 0)])
-        count("late", Kind.LATE, told[off & (error >= 0)])
-        count("normal", Kind.NORMAL, np.union1d(told[both.tilted(told)], aside))
-        count("position", Kind.POSITION, both.misplaced)
+        for kind, rows in both.errors.items():
+            count(kind.field, kind, rows if kind == Kind.POSITION else rows[outside[rows]])
         near = _at_the_scale_of_people(truth)
-        right = near[told] & (limb == truth.hits.limb[told])
-        self.off["distance"].append(np.abs(error[right]))
-        self.off["normal"].append(both.tilt(told[right]))
+        right = both.right_hits[(outside & near)[both.right_hits]]
+        self.off["distance"].append(np.abs(both.distance_error(right)))
+        self.off["normal"].append(both.tilt(right))
         self.off["position"].append(both.points[1][near & (both.theirs.limb >= 0)])
         if key.family == "inside-start":
             self._look_inside(both)
@@ -87,11 +81,7 @@ class EngineErrors:
         self, key: ChunkKey, number: int, both: Comparison, cast: Cast, counted: str, kind: Kind, rows: Int64Array,
         way: str = "",
     ) -> None:  # fmt: skip
-        """Count rows with one kind of error, and keep the worst if it is worse than the family's worst so far.
-
-        An error at human scale is worse than one elsewhere. If the segment alone gets another answer, the case includes
-        the fewest other segments of its call that reproduce the answer.
-        """
+        """Count rows with one kind of error, and keep the worst of the family: errors at human scale come first."""
         truth, place = both.truth, (key.family, way or kind.field)
         self.wrong[key.family][counted] += len(rows)
         if not len(rows):

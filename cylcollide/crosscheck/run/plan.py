@@ -11,13 +11,13 @@ from importlib.metadata import version
 from cylcollide._version import __version__
 from cylcollide.bullet.humanoid import load_motions
 from cylcollide.crosscheck.cases.case import BULLET
-from cylcollide.crosscheck.engine import DEFAULT, BulletClient, EngineOf, NamedEngine, PlainEngine
+from cylcollide.crosscheck.engine import DEFAULT, BulletClient, EngineOf, NamedEngine
 from cylcollide.crosscheck.generate.bullets import SweepPoses, draw_pose, spread_poses
 from cylcollide.crosscheck.generate.families import (
+    BATCH_LIMITS,
     FAMILIES,
     LEAST,
     OF_PYBULLET_ONLY,
-    WHOLE_BATCHES,
     ChunkKey,
     draw_chunk,
     fitting,
@@ -63,7 +63,7 @@ class _Run:
     def engine_fields(self) -> JsonObject:
         """The engine, as fields of a case."""
         maker = self.engine_of
-        if not isinstance(maker, PlainEngine | NamedEngine):
+        if not isinstance(maker, NamedEngine):
             return {"engine": BULLET}
         return {"engine": maker.name, "options": dict(maker.options)}
 
@@ -75,10 +75,7 @@ class _Run:
 
 @dataclass(frozen=True)
 class PosesPlan(_Run):
-    """Bullets at the humanoid: ``rays``, distributed evenly over poses of the ``motions``; none means all.
-
-    ValueError for a number that is too small or a motion that does not exist.
-    """
+    """Bullets at the humanoid: ``rays``, distributed evenly over poses of the ``motions``; none means all."""
 
     rays: int
     seed: int
@@ -123,10 +120,7 @@ class PosesPlan(_Run):
 
 @dataclass(frozen=True)
 class FamiliesPlan(_Run):
-    """About ``rays`` segments of ``families``; interventions are run on ``tried`` cases of every cause.
-
-    ValueError for an unknown family, one that needs PyBullet's settings with another engine, or a bad number.
-    """
+    """About ``rays`` segments of ``families``; interventions are run on ``tried`` cases of every cause."""
 
     families: tuple[str, ...]
     rays: int
@@ -144,7 +138,7 @@ class FamiliesPlan(_Run):
         if unknown:
             raise ValueError(f"expected families out of all, {', '.join(FAMILIES)}, got {unknown[0]!r}")
         if self.engine_of is not BulletClient and (only := OF_PYBULLET_ONLY.keys() & self.families):
-            raise ValueError(f"expected families that any engine can be asked, got {sorted(only)[0]!r} (PyBullet only)")
+            raise ValueError(f"families: expected those for any engine, got {sorted(only)[0]!r}, for PyBullet only")
         if not self.keys:
             raise ValueError(f"rays: expected at least {LEAST:,}, half a call of {self.families[0]}, got {self.rays:,}")
 
@@ -182,15 +176,15 @@ class FamiliesPlan(_Run):
         return draw_chunk(key, self.size_of(key.family))
 
     def _each(self, family: str) -> int:
-        """Segments of a family: an even share, rounded to whole calls for some families; the others share the rest."""
+        """Segments of a family: an even share, rounded to whole calls for `BATCH_LIMITS`; the others share the rest."""
         whole = fitting(self.rays // len(self.families))
-        if family in WHOLE_BATCHES:
+        if family == BATCH_LIMITS:
             return whole
-        drawn = [family for family in self.families if family not in WHOLE_BATCHES]
-        return max(1, (self.rays - whole * (len(self.families) - len(drawn))) // len(drawn))
+        calls = self.families.count(BATCH_LIMITS)
+        return max(1, (self.rays - whole * calls) // (len(self.families) - calls))
 
     def _chunks(self, family: str) -> int:
-        if family in WHOLE_BATCHES:
+        if family == BATCH_LIMITS:
             return min(1, self._each(family))
         return max(1, round(self._each(family) / CHUNK))
 

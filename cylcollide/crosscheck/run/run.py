@@ -61,9 +61,7 @@ def run_plan(
 ) -> FinishedRun:
     """Run a plan; finished chunks are kept in ``folder / "chunks"``, if a folder is given, and used again.
 
-    The executor is any of ``concurrent.futures``; None works in this thread. ``warn`` is called with a line about every
-    kept chunk that cannot be used, ``progress`` with a task, the number of finished parts, and the total.
-    UnfinishedError if a worker was lost; finished chunks are kept.
+    ``progress`` is called with a task, the number of finished parts, and the total; the others as for `run_chunks`.
     """
     began = time.perf_counter()
     report = progress or (lambda _what, _done, _of: None)

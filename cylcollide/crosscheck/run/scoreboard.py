@@ -7,8 +7,8 @@ an engine that ends its process does not stop others.
 import math
 import time
 from collections.abc import Callable, Mapping, Sequence
-from concurrent.futures import BrokenExecutor
-from contextlib import ExitStack, suppress
+from concurrent.futures import BrokenExecutor, Executor, ThreadPoolExecutor
+from contextlib import AbstractContextManager, suppress
 from dataclasses import asdict, dataclass, field, replace
 from typing import Any, TypeVar
 
@@ -28,9 +28,9 @@ from cylcollide.engines import Engine, create, names, variants
 from cylcollide.engines.own import OwnEngine
 
 IN_MOTION = "humanoid"
-ASKED = (*OF_ANY_ENGINE, IN_MOTION)
+SCORED_FAMILIES = (*OF_ANY_ENGINE, IN_MOTION)
 """The families for any engine."""
-DEFAULT_RAYS = 2000 * len(ASKED)
+DEFAULT_RAYS = 2000 * len(SCORED_FAMILIES)
 
 TIMED_RAYS, ROUNDS = 4000, 9
 """Bullets per call at the humanoid, and number of turns of an engine and this library, for the comparison of speeds."""
@@ -84,11 +84,9 @@ def scoreboard(
 ) -> list[Score]:
     """Cast the same segments in engines and count the errors: equal seeds and rays give equal scores except speeds.
 
-    ``engines`` are names from :func:`cylcollide.engines.names`, in the wanted order; "all" for all. An engine with
-    several variants, such as PyBullet's constructions, has a row for each. The row of an engine that raises has its
-    error. So has that of an engine whose package is missing, if all were requested; if it was named, this is an
-    ImportError. ``rays``, at least 1, are distributed evenly over the families. ``apart``: each engine runs in its own
-    process; if it ends the process, its row has an error.
+    ``engines`` are names from :func:`cylcollide.engines.names`, or "all"; each variant has a row. An engine that raises
+    has its error in the row, as has one whose package is missing; if that one was named, this is an ImportError.
+    ``rays``, at least 1, are distributed evenly over the families. ``apart``: each engine runs in its own process.
     """
     for name, value, least in (("rays", rays, 1), ("seed", seed, 0)):
         if value < least:
@@ -123,15 +121,12 @@ def check_names(engines: Sequence[str]) -> None:
 def _scored(name: str, words: str, options: Mapping[str, Any], rays: int, seed: int, apart: bool) -> Score:
     """Run all families with one engine; an exception at any time is its error and ends its run."""
     built = f", {words}" if words else ""
-    label, versions, limits, what = name + built, dict[str, str](), tuple[str, ...](), ASKED[0]
-    with ExitStack() as stack:
-        pool = stack.enter_context(worker_processes(1)) if apart else None
+    label, versions, limits, what = name + built, dict[str, str](), tuple[str, ...](), SCORED_FAMILIES[0]
+    workers: AbstractContextManager[Executor] = worker_processes(1) if apart else ThreadPoolExecutor(1)
+    with workers as worker:
 
         def done(work: Callable[..., T], *arguments: Any) -> T:
-            if pool is None:
-                found = _whole(work, *arguments)
-            else:
-                found = pool.submit(_whole, work, *arguments).result()
+            found = worker.submit(_whole, work, *arguments).result()
             if isinstance(found, _FailedError):
                 raise found
             return found
@@ -143,8 +138,8 @@ def _scored(name: str, words: str, options: Mapping[str, Any], rays: int, seed: 
                 done(_close)
                 return Score(label, versions, unsuited, limits=limits)
             errors = EngineErrors(name, options)
-            for what in ASKED:
-                errors = done(_asked, errors, ChunkKey(what, seed, 0), math.ceil(rays / len(ASKED)))
+            for what in SCORED_FAMILIES:
+                errors = done(_add_family, errors, ChunkKey(what, seed, 0), math.ceil(rays / len(SCORED_FAMILIES)))
             what = "speed"
             speed = done(_speed, seed)
             done(_close)
@@ -213,7 +208,7 @@ def _close() -> None:
             _OPEN.pop().close()
 
 
-def _asked(errors: EngineErrors, key: ChunkKey, rays: int) -> EngineErrors:
+def _add_family(errors: EngineErrors, key: ChunkKey, rays: int) -> EngineErrors:
     """The errors, with those of one family added."""
     (engine,), scenes = _OPEN, draw_chunk(key, rays)
     for number, scene in enumerate(scenes):

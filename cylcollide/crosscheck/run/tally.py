@@ -1,7 +1,4 @@
-"""Merges chunks: counts and errors by family, and causes with their bounds.
-
-Chunks are merged in the order of their keys, so the result does not depend on the order in which they finished.
-"""
+"""Merges chunks: counts and errors by family, and causes with their bounds."""
 
 import json
 from collections.abc import Iterator, Mapping, Sequence
@@ -27,10 +24,9 @@ from cylcollide.crosscheck.compare.disagreements import (
     median_99_max,
 )
 from cylcollide.crosscheck.engine import DEFAULT
-from cylcollide.crosscheck.generate.families import FAMILIES, WHOLE_BATCHES, ChunkKey
+from cylcollide.crosscheck.generate.families import BATCH_LIMITS, ChunkKey
 from cylcollide.crosscheck.records import JsonObject, plain
 from cylcollide.crosscheck.run.chunk_store import Chunk
-from cylcollide.crosscheck.run.plan import AT_POSES
 
 ALL = "all"
 """The family name in the row of totals."""
@@ -47,12 +43,6 @@ class Tally:
 
     chunks: Mapping[ChunkKey, Chunk]
 
-    def __post_init__(self) -> None:
-        """Put the chunks in the order of families, then numbers."""
-        order = (*FAMILIES, AT_POSES)
-        ordered = sorted(self.chunks, key=lambda key: (order.index(key.family), key.seed, key.number))
-        object.__setattr__(self, "chunks", {key: self.chunks[key] for key in ordered})
-
     def column(self, name: str, family: str | None = None) -> Any:
         """One column of all disagreements, or of those of a family."""
         parts = [chunk.columns[name][_rows(chunk, family)] for chunk in self.chunks.values()]
@@ -63,7 +53,7 @@ class Tally:
         rows = [row for chunk in self.chunks.values() for row in chunk.record["families"]]
         return sum(row[name] for row in rows if family in (None, row["family"]))
 
-    def rechecked(self, family: str | None = None) -> int | None:
+    def rechecked(self, family: str | None) -> int | None:
         """Segments that needed exact arithmetic for this library's own answer; None if families are mixed."""
         chunks = [chunk for chunk in self.chunks.values() if family in (None, *_names(chunk))]
         mixed = family is not None and any(len(_names(chunk)) > 1 for chunk in chunks)
@@ -154,7 +144,7 @@ class Tally:
     def call_rows(self) -> list[JsonObject]:
         """One row per call of the family of whole batches: number of segments and of answers; smallest first."""
         rows = []
-        for _, about, kinds in filter(lambda scene: scene[0] in WHOLE_BATCHES, self._scenes()):
+        for _, about, kinds in filter(lambda scene: scene[0] == BATCH_LIMITS, self._scenes()):
             asked, lost = about["rays"], int(np.sum(kinds == Kind.LOST))
             rows.append({"asked": asked, "as_lists": about["as_lists"], "answered": asked - lost})
         return sorted(rows, key=lambda row: (row["asked"], row["as_lists"]))

@@ -8,12 +8,12 @@ import pytest
 
 from cylcollide import engines
 from cylcollide.crosscheck.run import scoreboard as board
-from cylcollide.crosscheck.run.scoreboard import ASKED, scoreboard
+from cylcollide.crosscheck.run.scoreboard import SCORED_FAMILIES, scoreboard
 from cylcollide.engines import registry
 
 FAULTY = ("Exact", "Inflated", "Open", "Blind", "Single", "Forgetful", "Leaving", "Passing", "Short")
 FAILING = ("Raising", "Panicking", "Balls", "Rayless")
-RAYS = 250 * len(ASKED)
+RAYS = 250 * len(SCORED_FAMILIES)
 SEED = 5
 OURS = dict(registry._OURS)
 
