@@ -130,7 +130,7 @@ def check_quaternions(turns: Float64Array, name: str, where: Callable[[int], str
     if row is not None:
         raise ValueError(
             f"{name}: expected a quaternion other than zero, its largest component at least 2**-500 (about 3e-151), "
-            f"got {turns[row].tolist()} {where(row)}; 0, 0, 0, 1 turns by nothing"
+            f"got {turns[row].tolist()} {where(row)}; 0, 0, 0, 1 is no rotation"
         )
 
 

@@ -11,7 +11,8 @@ from cylcollide._types import Float64Array
 from cylcollide.bullet.client import Client
 from cylcollide.bullet.plane import Sheet
 from cylcollide.bullet.tuples import RayTestResult
-from cylcollide.limbs.wireframe import across, outlines
+from cylcollide.limbs.meshes import frames_along
+from cylcollide.limbs.wireframe import outlines
 
 if TYPE_CHECKING:
     from cylcollide.history.pose_history import PoseHistory
@@ -38,7 +39,7 @@ def redraw(client: Client, drawn: list[int], lines: Iterable[tuple[Float64Array,
 def sheet_outline(sheet: Sheet) -> Float64Array:
     """A square in the plane and its normal: five lines (5, 2, 3)."""
     normal = np.array(sheet.normal) / np.linalg.norm(sheet.normal)
-    u, v = FIELD * across(normal)
+    u, v = FIELD * frames_along(normal[None])[0][0]
     corners = np.array(sheet.point) + np.array([u + v, u - v, -u - v, v - u])
     edges = np.stack([corners, np.roll(corners, -1, axis=0)], axis=1)
     return np.concatenate([edges, [[np.array(sheet.point), np.array(sheet.point) + normal]]])

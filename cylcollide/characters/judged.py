@@ -241,7 +241,7 @@ class Judged(HitFields):
         """Distance from the start to the entry of the limb, inf for none; (n,)."""
         return self.impacts._entry_distances(self._shots.chord)
 
-    def _spots(self) -> Columns:
+    def _surface_columns(self) -> Columns:
         position, normal = self.impacts._entry_surface(self._shots.chord)
         return {"position": position, "normal": normal}
 

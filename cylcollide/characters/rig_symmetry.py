@@ -13,7 +13,7 @@ from cylcollide._types import Float64Array, Int64Array, Shape
 from cylcollide.characters.rig_data import RigData
 from cylcollide.characters.sides import Plane, named_pairs, plane_between, without_side
 from cylcollide.characters.skeleton import from_bone
-from cylcollide.limbs.meshes import BOX_CORNERS
+from cylcollide.query.boxes import BOX_CORNERS
 from cylcollide.query.record import of_arrays
 from cylcollide.runtime.memory import frozen
 

@@ -46,7 +46,7 @@ def past_sweeps(
     **options: Unpack[Filters],
 ) -> PastSweepRequest:
     """A request for capsules whose ends move straight while limbs move from t0 to t1; without t1 limbs stand still."""
-    begins = repeated((p1, p2, to_p1, to_p2), ("p1", "p2", "to_p1", "to_p2"), (t0, t1), ("t0", "t1"))
+    begins = repeated({"p1": p1, "p2": p2, "to_p1": to_p1, "to_p2": to_p2}, {"t0": t0, "t1": t1})
     blades = sweep_request(begins, p2, to_p1, to_p2, radius, resolution=resolution, **options)
     return blades, (t0, t0 if t1 is None else t1, on_old), protected_by(protected_since)
 
@@ -59,8 +59,8 @@ def past_sweep(world: HitWorld, ring: Ring, request: PastSweepRequest) -> SweptH
     row = validate.first_bad_row(t1 < t0)
     if row is not None:
         raise ValueError(f"t1: expected t1 >= t0, got {t1[row]} < {t0[row]} in row {row}; time does not run backwards")
-    asked: list[tuple[RequestedTimes, str]] = [((t0, None, None, on_old), "t0"), ((t1, None, None, on_old), "t1")]
-    first, last = (sample_times(ring, n, times, name=name) for times, name in asked)
+    requested: list[tuple[RequestedTimes, str]] = [((t0, None, None, on_old), "t0"), ((t1, None, None, on_old), "t1")]
+    first, last = (sample_times(ring, n, times, name=name) for times, name in requested)
     pieces = _pieces(ring, request, first, last)
     swept, piece = missed_strokes(n), np.full(n, -1, np.int64)
 

@@ -6,24 +6,23 @@ uncertain time is treated as an uncertain place, in each span of time in which n
 
 from __future__ import annotations
 
-from typing import TypeAlias, Unpack
+from typing import NamedTuple, TypeAlias, Unpack
 
 import numpy as np
 from numpy.typing import ArrayLike
 
 from cylcollide._types import BoolArray, Float64Array, Int32Array, Int64Array
 from cylcollide.constants import LARGEST_NUMBER
-from cylcollide.history.motion import Motion, is_settled, motion
 from cylcollide.history.past import Past
 from cylcollide.history.requests import PastOptions, PastRequest, Protected, past_segments
 from cylcollide.history.rewound import RewoundLimbs
 from cylcollide.history.sample_times import NO_TICK, SampleTimes, sample_times
-from cylcollide.history.ticks import Ring
+from cylcollide.history.ticks import STAYS, Ring, Tick
 from cylcollide.query.doubts import DEPENDS, EXCLUDED, Doubts, are_certain, doubts_of, doubts_with
 from cylcollide.query.loops.columns import ray_of_each
 from cylcollide.query.near_requests import as_radii
 from cylcollide.query.request import radii_of
-from cylcollide.recorded.motion import MARGIN
+from cylcollide.recorded.motion import MARGIN, fill_motions
 from cylcollide.runtime.distinct import distinct_rows
 from cylcollide.validate import NO_RADIUS
 from cylcollide.world.hit_world import HitWorld
@@ -99,7 +98,7 @@ class Spans:
         low, high, begins = times.time - radius, times.time + radius, ring.times
         first, end = _ticks_within(begins, low, high)
         ticks = range(int(first.min(initial=len(begins))), int(end.max(initial=0)))
-        changes = np.array([k for k in ticks if not is_settled(ring.ticks[k], ring.ticks[k + 1])], np.int64)
+        changes = np.array([k for k in ticks if not is_continuous(ring.ticks[k], ring.ticks[k + 1])], np.int64)
         is_open = np.searchsorted(changes, first) < np.searchsorted(changes, end)
         is_open |= (times.tick == NO_TICK) | times.clamped | (low < begins[0]) | (high > begins[-1])
         for since in protected[1].tolist():
@@ -146,6 +145,35 @@ class Spans:
         return np.asarray(np.maximum(sooner, later) + pad)
 
 
+class Motion(NamedTuple):
+    """`recorded.motion.LimbMotion` of all limbs of a tick, (rows,) each."""
+
+    straight: Float64Array
+    turning: Float64Array
+    most_turning: Float64Array
+    jump: Float64Array
+    extent: Float64Array
+
+
+def motion(ring: Ring, place: int) -> Motion:
+    """Bounds on the motion of the limbs of the tick at index `place` until the next one."""
+    found = Motion(*np.empty((len(Motion._fields), ring.ticks[place].structure.rows)))
+    fill_motions(ring.recorded, place, *found)
+    return found
+
+
+def is_continuous(tick: Tick, following: Tick) -> bool:
+    """Whether no limb disappears, appears, jumps or changes its layers from one tick to the next."""
+    structure = tick.structure
+    statics = structure.staying["next_row"] == STAYS
+    bones = structure.staying["first_bone"][statics]
+    return (
+        structure is following.structure
+        and (tick.characters is structure.staying or not len(structure.ids))
+        and np.array_equal(tick.bones[bones], following.bones[bones])
+    )
+
+
 def _share(motion: Motion, row: Int32Array | slice, share: Float64Array | float) -> Float64Array:
     """Upper bound of the distance that limbs move in a share of a tick."""
     turning = np.minimum(motion.turning[row] * share, motion.most_turning[row])
@@ -155,6 +183,6 @@ def _share(motion: Motion, row: Int32Array | slice, share: Float64Array | float)
 def _ticks_within(begins: Float64Array, low: Float64Array, high: Float64Array) -> tuple[Int64Array, Int64Array]:
     """The range of ticks whose motions overlap each span of time: the first, and the one after the last."""
     last = len(begins) - 1
-    first, there = (np.clip(np.searchsorted(begins, time, "right") - 1, 0, last) for time in (low, high))
-    end = np.minimum(np.where(high > begins[there], there + 1, there), last)
+    first, final = (np.clip(np.searchsorted(begins, time, "right") - 1, 0, last) for time in (low, high))
+    end = np.minimum(np.where(high > begins[final], final + 1, final), last)
     return first, np.where(high > low, end, first)

@@ -103,7 +103,7 @@ def flight(
     drags, pull = validate.per_row(drag, "drag", n), _gravity(gravity, n)
     row = validate.first_bad_row(drags < 0.0)
     if row is not None:
-        raise ValueError(f"drag: expected >= 0, got {drags[row]} in row {row}; drag only brakes")
+        raise ValueError(f"drag: expected >= 0, got {drags[row]} in row {row}; drag slows a bullet down")
     pieces = _pieces(times, longest)
     first = np.concatenate([[0], np.cumsum(pieces)])
     total = int(first[-1])
@@ -141,8 +141,8 @@ def _positive(values: ArrayLike, name: str, n: int) -> Float64Array:
     row = validate.first_bad_row(times < SMALLEST_SIZE)
     if row is not None:
         raise ValueError(
-            f"{name}: expected > 0, at least 2**-500 (about 3e-151), got {times[row]} in row {row}; leave out bullets "
-            "that do not fly"
+            f"{name}: expected > 0, at least 2**-500 (about 3e-151), got {times[row]} in row {row}; leave out such "
+            "bullets"
         )
     return times
 
@@ -164,8 +164,8 @@ def _check_range(path: FlightPath) -> None:
     k = validate.first_bad_row(~(path.t1 > path.t0))
     if k is not None:
         raise ValueError(
-            f"t0: expected times from which each piece leads to a later float64, got a piece from {path.t0[k]} to "
-            f"{path.t1[k]} in row {path.bullet[k]}; choose longer steps, or count time from a later zero"
+            f"t0: expected pieces that end later than they begin, got one from {path.t0[k]} to {path.t1[k]} after "
+            f"rounding in row {path.bullet[k]}; choose longer steps, or count time from a later zero"
         )
     numbers = (path.ends, path.t1, path.error)
     if not np.max([[-column.min(initial=0.0), column.max(initial=0.0)] for column in numbers]) <= LARGEST_NUMBER:

@@ -120,9 +120,9 @@ class MissExplanation(Record):
     def _name(self, found: MissExplanation | RayHit) -> str:
         """A limb in words."""
         character, static = found.character, found.static
-        whose = f" of character {character}" if character >= 0 else f" of static {static}" if static >= 0 else ""
+        owner = f" of character {character}" if character >= 0 else f" of static {static}" if static >= 0 else ""
         limb = repr(found.limb_name) if found.limb_name else f"limb {found.limb}"
-        return f"{limb}{whose} (group {self._group(found.hit_group)})"
+        return f"{limb}{owner} (group {self._group(found.hit_group)})"
 
     def _when_it_hits(self) -> str:
         """The intervals nearest to the time in words, ascending."""

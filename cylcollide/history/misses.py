@@ -12,7 +12,7 @@ import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
 from cylcollide import validate
-from cylcollide._types import ALL_LAYERS, NO_CHARACTER, NO_LIMB, BoolArray, Float64Array, Int64Array
+from cylcollide._types import NO_CHARACTER, NO_LIMB, BoolArray, Float64Array
 from cylcollide.characters.policy_checks import Group, group_number
 from cylcollide.history.miss_explanation import MissExplanation
 from cylcollide.history.queries import PastQueries
@@ -68,7 +68,7 @@ def explain_miss(
     """The explanation of one segment, start and end (3,), at one time; the history must not change meanwhile."""
     ends = (validate.vectors(start, "start", 1), validate.vectors(end, "end", 1))
     moment = float(validate.per_row(time, "time", 1)[0])
-    asked = None if hit_group is None else group_number(hit_group, "hit_group", group_names)
+    group = None if hit_group is None else group_number(hit_group, "hit_group", group_names)
     step = None if resolution is None else float(validate.per_row(resolution, "resolution", 1)[0])
     if step is not None and not step > 0.0:
         raise ValueError(f"resolution: expected a time > 0, got {resolution!r}")
@@ -76,19 +76,19 @@ def explain_miss(
     options["ignore_character"] = int(validate.ignored_characters(options["ignore_character"], 1)[0])
     limbs = history.limbs_at(moment)
     at_time, chords = history.cast_segments(*ends, moment, **options), history.chords_segments(*ends, moment, **options)
-    reasons = _left_out(limbs, asked, moment, options)
-    crossed = np.flatnonzero(_of_group(chords, asked))
+    reasons = _left_out(limbs, group, moment, options)
+    crossed = np.flatnonzero(_of_group(chords, group))
     if len(crossed):
         k, place = crossed[0], chords.entry_position[crossed[0]]
         nearest = NearestLimb(int(chords.limb[k]), 0.0, float(chords.entry_fraction[k]), place, place)
     else:
-        rows = _judged_rows(limbs, reasons)
+        rows = np.flatnonzero(~np.any([*reasons.values()], axis=0))
         nearest = nearest_limb(limbs._table, rows, ends[0][0], ends[1][0]) or NOTHING
     times = np.union1d(searched_times(history.times, step), moment)
 
     def hits_at(moments: Float64Array) -> BoolArray:
         every = history.chords_segments(*ends, moments, **options)
-        return np.asarray(np.bincount(every.ray[_of_group(every, asked)], minlength=len(moments)) > 0)
+        return np.asarray(np.bincount(every.ray[_of_group(every, group)], minlength=len(moments)) > 0)
 
     row, known, ring = nearest.limb, nearest.limb != NO_LIMB, history._kept()
     statics = ring.ticks[int(at_time.tick[0]) - ring.first].structure.static
@@ -105,7 +105,7 @@ def explain_miss(
         fraction=nearest.fraction,
         intervals=frozen(intervals(hits_at, times)),
         resolution=float(np.diff(times).max(initial=0.0)),
-        asked_group=asked,
+        asked_group=group,
         first=at_time[0],
         start=frozen(ends[0][0]),
         end=frozen(ends[1][0]),
@@ -125,23 +125,15 @@ def _of_group(chords: Chords, group: int | None) -> BoolArray:
     return np.ones(len(chords), np.bool_) if group is None else np.asarray(chords.hit_group == group)
 
 
-def _judged_rows(limbs: Limbs, reasons: Mapping[str, BoolArray]) -> Int64Array:
-    """The rows of the limbs that no reason excludes."""
-    out = np.zeros(len(limbs), np.bool_)
-    for reason in reasons.values():
-        out |= reason
-    return np.flatnonzero(~out)
-
-
 def _left_out(limbs: Limbs, group: int | None, time: float, options: MissOptions) -> dict[str, BoolArray]:
     """The limbs that a query with these options cannot hit, (n,) for each reason."""
     ids, begins = protected_by(options["protected_since"])
     ignored, none = options["ignore_character"], np.zeros(len(limbs), np.bool_)
     return {
         "in another group": none if group is None else np.asarray(limbs.hit_group != group),
-        "of the ignored character": none if ignored in (None, NO_CHARACTER) else np.asarray(limbs.character == ignored),
+        "of the ignored character": none if ignored == NO_CHARACTER else np.asarray(limbs.character == ignored),
         "of protected characters": np.isin(limbs.character, ids[begins <= time]),
-        "in no layer of the mask": (limbs.mask & np.uint32(options.get("mask", ALL_LAYERS))) == 0,
+        "in no layer of the mask": (limbs.mask & np.uint32(options["mask"])) == 0,
     }
 
 

@@ -8,7 +8,7 @@ import numpy as np
 from numpy.typing import ArrayLike
 
 from cylcollide._types import NO_LIMB
-from cylcollide.history.requests import PastOptions, Protected, in_the_past, protected_by, repeated
+from cylcollide.history.requests import PastOptions, Protected, at_times
 from cylcollide.history.rewound import AtTimes
 from cylcollide.history.sample_times import RequestedTimes
 from cylcollide.history.ticks import Ring
@@ -32,27 +32,24 @@ def past_closest(
     **options: Unpack[PastOptions],
 ) -> PastNearRequest:
     """A request for the limb nearest to each point (n, 3) at its time."""
-    asked, protected, others = in_the_past(time, options)
-    places = repeated((points,), ("points",), asked[:3])
-    return closest_request(places, max_distance=max_distance, **others), asked, protected_by(protected)
+    places, when, others = at_times(time, options, points=points)
+    return closest_request(places, max_distance=max_distance, **others), *when
 
 
 def past_within(
     points: ArrayLike, radius: ArrayLike, time: ArrayLike | None = None, **options: Unpack[PastOptions]
 ) -> PastNearRequest:
     """A request for all limbs within a radius of each point (n, 3) at its time."""
-    asked, protected, others = in_the_past(time, options)
-    places = repeated((points,), ("points",), asked[:3])
-    return within_request(places, radius, **others), asked, protected_by(protected)
+    places, when, others = at_times(time, options, points=points)
+    return within_request(places, radius, **others), *when
 
 
 def past_spheres(
     centers: ArrayLike, radii: ArrayLike, time: ArrayLike | None = None, **options: Unpack[PastOptions]
 ) -> PastNearRequest:
     """A request for all limbs that balls touch at their times; centers (n, 3)."""
-    asked, protected, others = in_the_past(time, options)
-    places = repeated((centers,), ("centers",), asked[:3])
-    return sphere_request(places, radii, **others), asked, protected_by(protected)
+    places, when, others = at_times(time, options, centers=centers)
+    return sphere_request(places, radii, **others), *when
 
 
 def past_boxes(
@@ -63,9 +60,8 @@ def past_boxes(
     **options: Unpack[PastOptions],
 ) -> tuple[BoxRequest, RequestedTimes, Protected]:
     """A request for all limbs that boxes touch at their times."""
-    asked, protected, others = in_the_past(time, options)
-    places = repeated((center, half_extents), ("center", "half_extents"), asked[:3])
-    return box_request(places, orientation, half_extents, **others), asked, protected_by(protected)
+    places, when, others = at_times(time, options, center=center, half_extents=half_extents)
+    return box_request(places, orientation, half_extents, **others), *when
 
 
 class PastNear(AtTimes):
@@ -73,14 +69,14 @@ class PastNear(AtTimes):
 
     def __init__(self, world: HitWorld, ring: Ring, request: PastNearRequest) -> None:
         """`ring`: the recorded ticks; `world`: for present positions. ValueError for times that are not kept."""
-        self.request, asked, protected = request
-        super().__init__(world, ring, len(self.request.points), asked, protected)
+        self.request, requested, protected = request
+        super().__init__(world, ring, len(self.request.points), requested, protected)
 
     def closest(self) -> ClosestPoints:
         """The nearest limb of each point."""
         offsets, codes = self._within(True)
         which = ray_of_each(offsets)
-        limbs, row = self.limbs(which, codes >> 1), np.full(len(self.place), NO_LIMB, np.int32)
+        limbs, row = self.limbs(which, codes >> 1), np.full(len(self.tick_index), NO_LIMB, np.int32)
         row[which] = np.arange(len(which))
         if len(codes) > np.count_nonzero(row >= 0) or np.bitwise_or.reduce(codes, initial=0) & 1:
             is_open = offsets[1:] - offsets[:-1] > 1

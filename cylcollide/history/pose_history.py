@@ -18,8 +18,6 @@ from cylcollide.history import misses
 from cylcollide.history.miss_explanation import MissExplanation
 from cylcollide.history.misses import MissOptions
 from cylcollide.history.queries import PastQueries
-from cylcollide.history.rewound import all_limbs
-from cylcollide.history.sample_times import sample_times
 from cylcollide.history.ticks import Interpolation, Ring, Tick, structure_of, tick_of
 from cylcollide.limbs.browser import PORT, viewer_of
 from cylcollide.limbs.pictures import Scene, scene_figure
@@ -200,9 +198,7 @@ class PoseHistory(PastQueries):
         ImportError
             Without matplotlib: install the extra `plot`.
         """
-        ring = self._kept()
-        times = sample_times(ring, 1, (time, None, None, "error"), has_on_old=False)
-        now, state = self._world.snapshot()._scene(), all_limbs(ring, int(times.tick[0]), float(times.alpha[0]))
+        state, now = self._limbs_at(time, None, None), self._world.snapshot()._scene()
         scene, moment = Scene(state.limbs(), state._labels.static, now.groups), f"at time {time:.13g}"
         if shot is None:
             title = f"filled: limbs {moment}; dashed: now"

@@ -26,7 +26,7 @@ from cylcollide.history.requests import (
     past_segment_shots,
     past_segments,
 )
-from cylcollide.history.rewound import all_limbs
+from cylcollide.history.rewound import RewoundLimbs, all_limbs
 from cylcollide.history.sample_times import RequestedTimes, sample_times
 from cylcollide.history.ticks import Ring
 from cylcollide.limbs.limbs import Limbs
@@ -61,9 +61,13 @@ class PastQueries(metaclass=Shown):
 
     def limbs_at(self, time: float | None = None, *, tick: int | None = None, alpha: float | None = None) -> Limbs:
         """The limbs that a query at that time tests, in the order of its rows."""
+        return self._limbs_at(time, tick, alpha).limbs()
+
+    def _limbs_at(self, time: float | None, tick: int | None, alpha: float | None) -> RewoundLimbs:
+        """`limbs_at` in the form that results read."""
         ring = self._kept()
         times = sample_times(ring, 1, (time, tick, alpha, "error"), has_on_old=False)
-        return all_limbs(ring, int(times.tick[0]), float(times.alpha[0])).limbs()
+        return all_limbs(ring, int(times.tick[0]), float(times.alpha[0]))
 
     @arguments_of(past_segments)
     def cast_segments(self, request: PastRequest) -> RayHits:
@@ -147,8 +151,8 @@ class PastQueries(metaclass=Shown):
     @arguments_of(past_boxes)
     def overlap_boxes(self, request: tuple[BoxRequest, RequestedTimes, Protected]) -> Overlaps:
         """All limbs that each box touches or overlaps at its time; as `HitWorld.overlap_boxes`."""
-        boxes, asked, protected = request
-        return PastNear(self._world, self._kept(), (boxes[0], asked, protected)).touching(boxes)
+        boxes, requested, protected = request
+        return PastNear(self._world, self._kept(), (boxes[0], requested, protected)).touching(boxes)
 
     @arguments_of(past_capsules)
     def overlap_capsules(self, request: PastRequest) -> Overlaps:

@@ -46,22 +46,22 @@ class PastCastOptions(Moments, CastOptions, total=False):
     """Options of all queries in the past, and those of ray queries."""
 
 
-def in_the_past(
-    time: ArrayLike | None, options: PastOptions | PastCastOptions
-) -> tuple[RequestedTimes, ProtectedSince | None, dict[str, Any]]:
-    """The time of each ray or point, and the protected characters, removed from the options; and other options."""
+def at_times(
+    time: ArrayLike | None, options: PastOptions | PastCastOptions, **vectors: ArrayLike
+) -> tuple[ArrayLike, tuple[RequestedTimes, Protected], dict[str, Any]]:
+    """The first of `vectors`, `repeated`; the time of each row, and the protected characters; and other options."""
     others: Any = options
-    tick, alpha, on_old = others.pop("tick", None), others.pop("alpha", None), others.pop("on_old", "error")
-    return (time, tick, alpha, on_old), others.pop("protected_since", None), others
+    times = {"time": time, "tick": others.pop("tick", None), "alpha": others.pop("alpha", None)}
+    on_old, protected = others.pop("on_old", "error"), protected_by(others.pop("protected_since", None))
+    return repeated(vectors, times), ((*times.values(), on_old), protected), others
 
 
 def past_segments(
     starts: ArrayLike, ends: ArrayLike, time: ArrayLike | None = None, **options: Unpack[PastCastOptions]
 ) -> PastRequest:
     """A request for closed segments at times; a single segment is repeated for all times."""
-    asked, protected, others = in_the_past(time, options)
-    first = repeated((starts, ends), ("starts", "ends"), asked[:3])
-    return segment_request(first, ends, **others), asked, protected_by(protected)
+    first, when, others = at_times(time, options, starts=starts, ends=ends)
+    return segment_request(first, ends, **others), *when
 
 
 def past_rays(
@@ -73,10 +73,8 @@ def past_rays(
     **options: Unpack[PastCastOptions],
 ) -> PastRequest:
     """A request for rays at times, as `past_segments`."""
-    asked, protected, others = in_the_past(time, options)
-    first = repeated((origins, directions), ("origins", "directions"), asked[:3])
-    rays = ray_request(first, directions, max_distance=max_distance, **others)
-    return rays, asked, protected_by(protected)
+    first, when, others = at_times(time, options, origins=origins, directions=directions)
+    return ray_request(first, directions, max_distance=max_distance, **others), *when
 
 
 def past_segment_shots(
@@ -112,31 +110,27 @@ def past_ray_shots(
 
 def past_points(points: ArrayLike, time: ArrayLike | None = None, **options: Unpack[PastOptions]) -> PastRequest:
     """A request for points (n, 3) at times."""
-    asked, protected, others = in_the_past(time, options)
-    places = validate.as_vectors(repeated((points,), ("points",), asked[:3]), "points")
-    return RayRequest(places, places, True, validate.NO_LIMIT, "hit", **others), asked, protected_by(protected)
+    first, when, others = at_times(time, options, points=points)
+    places = validate.as_vectors(first, "points")
+    request = RayRequest(places, places, True, validate.NO_LIMIT, "hit", **others)
+    request.names = "points", "points"
+    return request, *when
 
 
 def past_capsules(
     p1: ArrayLike, p2: ArrayLike, radii: ArrayLike, time: ArrayLike | None = None, **options: Unpack[PastOptions]
 ) -> PastRequest:
     """A request for capsules from p1 to p2, (n, 3) each, at times."""
-    asked, protected, others = in_the_past(time, options)
-    first = repeated((p1, p2), ("p1", "p2"), asked[:3])
-    return capsule_request(first, p2, radii, **others), asked, protected_by(protected)
+    first, when, others = at_times(time, options, p1=p1, p2=p2)
+    return capsule_request(first, p2, radii, **others), *when
 
 
-def repeated(
-    vectors: tuple[ArrayLike, ...],
-    names: tuple[str, ...],
-    times: tuple[Any, ...],
-    time_names: tuple[str, ...] = ("time", "tick", "alpha"),
-) -> ArrayLike:
+def repeated(vectors: Mapping[str, ArrayLike], times: Mapping[str, ArrayLike | None]) -> ArrayLike:
     """The first of `vectors`, of rays, points or blades; a single ray, point or blade is repeated, once per time."""
-    given = rows_together(*map(count, times, time_names))
-    if given != 1 and all(len(validate.as_vectors(*one)) == 1 for one in zip(vectors, names, strict=True)):
-        return memory.copies_of(validate.as_vectors(vectors[0], names[0]), given)
-    return vectors[0]
+    rows, name = rows_together(*map(count, times.values(), times)), next(iter(vectors))
+    if rows != 1 and all(len(validate.as_vectors(values, key)) == 1 for key, values in vectors.items()):
+        return memory.copies_of(validate.as_vectors(vectors[name], name), rows)
+    return vectors[name]
 
 
 def protected_by(since: ProtectedSince | None) -> Protected:

@@ -37,16 +37,15 @@ class RewoundLimbs:
     the limbs of a character that is beyond the accepted range between two ticks.
     """
 
-    def __init__(self, ring: Ring, place: Int32Array, alpha: Float64Array, row: Int32Array) -> None:
-        self._ring, self._place, self._alpha, self._state_row = ring, place, alpha, row
+    def __init__(self, ring: Ring, tick_index: Int32Array, alpha: Float64Array, row: Int32Array) -> None:
+        self._ring, self._tick_index, self._alpha, self._state_row = ring, tick_index, alpha, row
 
     @cached_property
     def _kernel_rows(self) -> LimbRows:
-        """The columns that loops read."""
         n = len(self._state_row)
         shape, character, mask = np.empty(n, np.int8), np.empty(n, np.int32), np.empty(n, np.uint32)
         placed = LimbRows(shape, character, mask, memory.rows((n, ROW)), 0)
-        place_recorded(self._ring.recorded, self._place, self._alpha, np.arange(n + 1), self._state_row, placed)
+        place_recorded(self._ring.recorded, self._tick_index, self._alpha, np.arange(n + 1), self._state_row, placed)
         return placed
 
     @cached_property
@@ -57,7 +56,7 @@ class RewoundLimbs:
         if len(distinct) == 1:
             return [(distinct[0], slice(None), self._state_row)]
         number = {id(one): k for k, one in enumerate(distinct)}
-        which = np.array([number[id(one)] for one in structures])[self._place]
+        which = np.array([number[id(one)] for one in structures])[self._tick_index]
         of_each = [np.flatnonzero(which == k) for k in range(len(distinct))]
         return [(one, own, self._state_row[own]) for one, own in zip(distinct, of_each, strict=True)]
 
@@ -72,7 +71,6 @@ class RewoundLimbs:
 
     @cached_property
     def _table(self) -> LimbTable:
-        """The columns of the limbs."""
         shape, character, mask, rows, _ = self._kernel_rows
         kind: Int8Array = self.column("codes", "kind").astype(np.int8)
         is_box = self.column("codes", "box") >= 0
@@ -94,7 +92,7 @@ class RewoundLimbs:
         is_carried = is_static if self._ring.by_ends else bone != NO_BONE
         transform = np.where(is_carried, np.arange(n), NO_BONE).astype(np.int32)
         bones = np.zeros((n, 3)), np.zeros((n, 4))
-        place_bones(self._ring.recorded, self._place, self._alpha, row, *bones)
+        place_bones(self._ring.recorded, self._tick_index, self._alpha, row, *bones)
         bone[is_static] = NO_BONE
         names, groups, rig_limb = (self.column(name) for name in ("names", "hit_group", "rig_limb"))
         return RowLabels(names, groups, bone, rig_limb, transform, *bones, static)
@@ -124,11 +122,11 @@ class AtTimes:
     """N rays or points, each at its own time, with their ticks and the limbs at these times."""
 
     def __init__(
-        self, world: HitWorld, ring: Ring, n: int, asked: RequestedTimes | SampleTimes, protected: Protected
+        self, world: HitWorld, ring: Ring, n: int, requested: RequestedTimes | SampleTimes, protected: Protected
     ) -> None:
         """`ring`: the recorded ticks; `world`: for present positions. ValueError for times that are not kept."""
         self.ring, self.present = ring, partial(present_positions, world)
-        self.times, self.place = placed_times(ring, n, asked)
+        self.times, self.tick_index = placed_times(ring, n, requested)
         self.protection = Protection(*protected, self.times.time)
 
     def protected(self, rows: Int64Array | slice) -> Protection:
@@ -137,7 +135,7 @@ class AtTimes:
 
     def points(self, points: Float64Array, reach: Float64Array, filters: PointFilters) -> PastPoints:
         """Points at these times, in the form that loops read."""
-        moments = self.ring.recorded, self.place, self.times.alpha, self.protection
+        moments = self.ring.recorded, self.tick_index, self.times.alpha, self.protection
         return PastPoints(points, reach, filters, *moments)
 
     def memory(self) -> tuple[Stack, LimbRows]:
@@ -146,14 +144,14 @@ class AtTimes:
 
     def limbs(self, which: Int64Array, row: Int32Array) -> RewoundLimbs:
         """Rows of ticks, each limb at the moment of its ray."""
-        return RewoundLimbs(self.ring, self.place[which], self.times.alpha[which], row)
+        return RewoundLimbs(self.ring, self.tick_index[which], self.times.alpha[which], row)
 
 
 def all_limbs(ring: Ring, tick: int, alpha: float) -> RewoundLimbs:
     """All limbs at a moment, in the order of their rows."""
-    place = tick - ring.first
-    rows = np.arange(ring.ticks[place].structure.rows, dtype=np.int32)
-    return RewoundLimbs(ring, np.full_like(rows, place), np.full(len(rows), alpha), rows)
+    index = tick - ring.first
+    rows = np.arange(ring.ticks[index].structure.rows, dtype=np.int32)
+    return RewoundLimbs(ring, np.full_like(rows, index), np.full(len(rows), alpha), rows)
 
 
 # Now ------------------------------------------------------------------------------------------------------------------

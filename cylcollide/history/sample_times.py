@@ -47,18 +47,18 @@ class SampleTimes(NamedTuple):
         return SampleTimes._make(frozen(column[chosen]) for column in (self.time, self.tick, self.alpha, self.clamped))
 
 
-def sample_times(ring: Ring, n: int, asked: RequestedTimes, has_on_old: bool = True, name: str = "time") -> SampleTimes:
+def sample_times(ring: Ring, n: int, times: RequestedTimes, has_on_old: bool = True, name: str = "time") -> SampleTimes:
     """The sample times of n rays, by time or by tick and alpha; error messages use `has_on_old` and `name`."""
-    return placed_times(ring, n, asked, has_on_old, name)[0]
+    return placed_times(ring, n, times, has_on_old, name)[0]
 
 
 def placed_times(
-    ring: Ring, n: int, asked: RequestedTimes | SampleTimes, has_on_old: bool = True, name: str = "time"
+    ring: Ring, n: int, requested: RequestedTimes | SampleTimes, has_on_old: bool = True, name: str = "time"
 ) -> tuple[SampleTimes, Int32Array]:
     """The sample times, and the index of each tick in the ring, NO_TICK for none. Given sample times are unchanged."""
-    if isinstance(asked, SampleTimes):
-        return asked, np.where(asked.tick == NO_TICK, NO_TICK, asked.tick - ring.first).astype(np.int32)
-    time, tick, alpha, on_old = asked
+    if isinstance(requested, SampleTimes):
+        return requested, np.where(requested.tick == NO_TICK, NO_TICK, requested.tick - ring.first).astype(np.int32)
+    time, tick, alpha, on_old = requested
     validate.one_of(on_old, "on_old", *ON_OLD)
     if time is not None and tick is None and alpha is None:
         return _times_at(ring, time, n, on_old, has_on_old, name)
@@ -72,28 +72,28 @@ def _times_at(
     ring: Ring, time: ArrayLike, n: int, on_old: OnOld, has_on_old: bool, name: str
 ) -> tuple[SampleTimes, Int32Array]:
     """The sample times of n times, given as (n,) or one for all."""
-    asked = one_or_each(time, name, n)
+    requested = one_or_each(time, name, n)
     begins, index, outside = ring.times, np.empty(n, np.int64), np.empty(n, np.bool_)
     judged, alpha = np.empty(n), np.empty(n)
-    count = find_moments(asked, begins, judged, index, alpha, outside)
+    count = find_moments(requested, begins, judged, index, alpha, outside)
     if on_old == "error" and count:
-        raise_not_kept((ring.times[0], ring.times[-1]), name, asked, outside, has_on_old)
+        raise_not_kept((ring.times[0], ring.times[-1]), name, requested, outside, has_on_old)
     number = ring.first + index
     if on_old == "miss" and count:
         judged, number, alpha, index = (np.where(outside, without, known) for without, known in (
-            (asked, judged), (NO_TICK, number), (np.nan, alpha), (NO_TICK, index)))  # fmt: skip
+            (requested, judged), (NO_TICK, number), (np.nan, alpha), (NO_TICK, index)))  # fmt: skip
         outside = np.zeros(n, np.bool_)
     return SampleTimes(frozen(judged), frozen(number), frozen(alpha), frozen(outside)), index.astype(np.int32)
 
 
 def raise_not_kept(
-    kept: tuple[float, float], name: str, asked: Float64Array | Int64Array, outside: BoolArray, has_on_old: bool = True
+    kept: tuple[float, float], name: str, given: Float64Array | Int64Array, outside: BoolArray, has_on_old: bool = True
 ) -> NoReturn:
     """Raise the ValueError of times or ticks (n,) that are not all kept; it names `on_old` if `has_on_old`."""
     count, row = int(outside.sum()), int(outside.argmax())
-    remedy = "keep more ticks" + ", or say what such a row means by on_old='clamp' or 'miss'" * has_on_old
+    remedy = "keep more ticks" + ", or pass on_old='clamp' or 'miss'" * has_on_old
     raise ValueError(
-        f"{name}: expected {kept[0]} to {kept[1]}, which is kept, got {asked[row]} in row {row}"
+        f"{name}: expected {kept[0]} to {kept[1]}, which is kept, got {given[row]} in row {row}"
         f"{f', {count} rows in all' if count > 1 else ''}; {remedy}"
     )
 

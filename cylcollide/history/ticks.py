@@ -116,11 +116,11 @@ class Structure:
         characters["first_box"][:count] = layout.first.boxes[:count] - models.first_box[layout.rig]
         characters["next_row"] = characters["next_bone"] = STAYS
         characters["is_ordinary"][count:] = 1
-        self.settled = settled = characters.copy()
+        self.staying = staying = characters.copy()
         """`characters` if the next state has the same structure and no character jumps or is out of range."""
         first = layout.first
-        settled["next_row"][:count], settled["next_bone"][:count] = first.rows[:count], first.bones[:count]
-        settled["is_ordinary"] = 1
+        staying["next_row"][:count], staying["next_bone"][:count] = first.rows[:count], first.bones[:count]
+        staying["is_ordinary"] = 1
 
 
 @dataclass(frozen=True)
@@ -180,7 +180,7 @@ class Tick:
         place, is_there = index_among(mine.ids, theirs.ids)
         goes = self._continues(tick, place, is_there, teleport_distance)
         if mine is theirs and goes.all() and not far.any():
-            return mine.settled  # one array shared by many ticks: less memory, better cache use
+            return mine.staying  # one array shared by many ticks: less memory, better cache use
         made = mine.characters.copy()
         characters = made[: len(mine.ids)]
         for following, first in (("next_row", "first_row"), ("next_bone", "first_bone")):
@@ -193,7 +193,7 @@ class Tick:
         goes = is_there.copy()
         if self.roster is not tick.roster:
             ids = self.structure.ids[goes]
-            mine, theirs = self.roster.index_of_living(ids), tick.roster.index_of_living(ids)
+            mine, theirs = self.roster.ids.searchsorted(ids), tick.roster.ids.searchsorted(ids)
             goes[goes] = self.roster.teleports[mine] == tick.roster.teleports[theirs]
         if np.isfinite(distance):
             step = tick.roots[place[goes]] - self.roots[goes]
@@ -207,9 +207,9 @@ class Tick:
         bare, owner, row = self.structure.bare, self.structure.limb["owner"], np.arange(self.structure.rows)
         first, following = (characters[name][owner[bare:]] for name in ("first_row", "next_row"))
         row[bare:] = np.where(following == STAYS, 0, row[bare:] - first + following)
-        here, there, bounds = self.slots.items, tick.slots.items[row], self.tree.bounds.copy()
-        found = tick.tree.bounds[there // TREE_WIDTH, :, there % TREE_WIDTH]
-        bounds[here // TREE_WIDTH, :, here % TREE_WIDTH] = found
+        slots, next_slots, bounds = self.slots.items, tick.slots.items[row], self.tree.bounds.copy()
+        found = tick.tree.bounds[next_slots // TREE_WIDTH, :, next_slots % TREE_WIDTH]
+        bounds[slots // TREE_WIDTH, :, slots % TREE_WIDTH] = found
         return bounds
 
     @cached_property

@@ -31,12 +31,13 @@ from cylcollide.query.arguments import arguments_of
 from cylcollide.query.at_surface import own_pieces
 from cylcollide.query.boxes import BoxRequest, box_request, touching
 from cylcollide.query.clearance import OwnLimbs
+from cylcollide.query.exact_fallback import resolve_hits
 from cylcollide.query.farthest import rows_of
 from cylcollide.query.hits import RayHits, named_columns
 from cylcollide.query.labels import RowLabels, bare_labels
 from cylcollide.query.loops import single
 from cylcollide.query.loops.columns import empty_hits
-from cylcollide.query.overlaps import capsule_request, settled
+from cylcollide.query.overlaps import capsule_request, find_apart
 from cylcollide.query.request import RayRequest, ray_request, segment_request
 from cylcollide.query.result import chosen_rows
 from cylcollide.runtime.memory import frozen
@@ -106,7 +107,6 @@ class Limbs(Constructors, PointQueries):
     hit_group: Int32Array
     names: tuple[str, ...]
     _state_row: None = None
-    """None: results number limbs by row."""
 
     def __init__(self, table: LimbTable, hit_group: Int32Array, names: tuple[str, ...]) -> None:
         for column in (*table, hit_group):
@@ -116,13 +116,13 @@ class Limbs(Constructors, PointQueries):
             character=table.character, mask=table.mask, hit_group=hit_group, names=names,
         )  # fmt: skip
 
-    def __setattr__(self, name: str, value: object) -> None:
+    def __setattr__(self, name: str, value: object = None) -> None:
         """Raise AttributeError: limbs are immutable."""
-        raise AttributeError(f"{name}: Limbs are immutable; make others with moved(), inflated() or a constructor")
+        raise AttributeError(
+            f"{name}: Limbs are immutable; make others with moved(), inflated(), limbs[rows] or a constructor"
+        )
 
-    def __delattr__(self, name: str) -> None:
-        """Raise AttributeError: limbs are immutable."""
-        raise AttributeError(f"{name}: Limbs are immutable; select some with limbs[rows]")
+    __delattr__ = __setattr__
 
     def __reduce__(self) -> tuple[type[Limbs], tuple[LimbTable, Int32Array, tuple[str, ...]]]:
         """Copy and pickle by the constructor, which makes arrays read-only."""
@@ -170,12 +170,10 @@ class Limbs(Constructors, PointQueries):
 
     @cached_property
     def _kernel_rows(self) -> LimbRows:
-        """The columns that loops read."""
         return self._table.kernel_rows
 
     @cached_property
     def _labels(self) -> RowLabels:
-        """Names and hit groups, in the form that results read."""
         return bare_labels(self.names, self.hit_group)
 
     @property
@@ -270,7 +268,7 @@ class Limbs(Constructors, PointQueries):
         touch: BoolArray = hits.hit | hits.undecided
         if (open_ := np.flatnonzero(hits.undecided)).size:
             query, row = (np.minimum(open_, n - 1) for n in (len(rays.origin), len(self)))
-            touch[open_] = ~settled(rays, query, self, row.astype(np.int32))[0]
+            touch[open_] = ~find_apart(rays, query, self, row.astype(np.int32))[0]
         return touch
 
     @arguments_of(own_boxes)
@@ -295,8 +293,10 @@ class Limbs(Constructors, PointQueries):
         batch = request.batch._replace(rays=rays)
         hits = empty_hits(n)
         single.cast_rows(batch, self._kernel_rows, hits)
-        near = partial(own_pieces, self._table) if hits.undecided.any() else None
-        return RayHits(named_columns(batch, hits), self, request.inside, near, considered=OwnLimbs(self, batch))
+        read, resolved = named_columns(batch, hits), None
+        if hits.undecided.any():
+            resolved = resolve_hits(read, self._table, request.inside, partial(own_pieces, self._table))
+        return RayHits(read, self, request.inside, resolved, OwnLimbs(self, batch))
 
     def explain_segment(self, start: ArrayLike, end: ArrayLike, *, limb: int | None = None) -> explain.Explanation:
         """Why the segment start → end (3,) hits or misses limb number `limb` (None: the only one)."""

@@ -15,6 +15,7 @@ from cylcollide._types import Float64Array, Int32Array, Int64Array, Shape
 from cylcollide._version import to_install
 from cylcollide.kernels.limb_table import LimbTable
 from cylcollide.limbs import tables
+from cylcollide.query.boxes import BOX_CORNERS
 from cylcollide.runtime.distinct import distinct_rows
 
 if TYPE_CHECKING:
@@ -22,7 +23,6 @@ if TYPE_CHECKING:
 
 Vertices: TypeAlias = NDArray[np.float32]
 
-BOX_CORNERS = np.array([[x, y, z] for x in (-1.0, 1.0) for y in (-1.0, 1.0) for z in (-1.0, 1.0)])
 BOX_TRIANGLES = np.array(
     [
         [0, 1, 3], [0, 3, 2], [4, 6, 7], [4, 7, 5], [0, 4, 5], [0, 5, 1],
@@ -65,7 +65,11 @@ def _triangulated(limbs: LimbTable, sides: int) -> tuple[Float64Array, Int64Arra
     for kind in np.unique(limbs.kind).tolist():
         rows = np.flatnonzero(limbs.kind == kind)
         chosen = tables.chosen_rows(limbs, rows)
-        points, corners = _boxes(chosen) if kind == Shape.BOX else _revolved(chosen, Shape(kind), sides)
+        if kind == Shape.BOX:
+            points, corners = box_corners(chosen), BOX_TRIANGLES
+        else:
+            rings, radius = revolved(chosen, kind, sides, sides, 2 / (1 + np.cos(np.pi / sides)))
+            points, corners = rings.reshape(len(rows), -1, 3), _bands((radius == 0).all(axis=0), sides)
         first = count + points.shape[1] * np.arange(len(rows))
         vertices.append(points.reshape(-1, 3))
         triangles.append((corners + first[:, None, None]).reshape(-1, 3))
@@ -74,28 +78,32 @@ def _triangulated(limbs: LimbTable, sides: int) -> tuple[Float64Array, Int64Arra
     return np.concatenate(vertices), np.concatenate(triangles), np.concatenate(owner)
 
 
-def _boxes(limbs: LimbTable) -> tuple[Float64Array, Int64Array]:
+def box_corners(limbs: LimbTable) -> Float64Array:
+    """The corners of boxes, in the order of `BOX_CORNERS`; (n, 8, 3)."""
     axes, half_extents = np.split(tables.box_columns(limbs), [9], axis=1)
     local = BOX_CORNERS * half_extents[:, None]
-    return limbs.p1[:, None] + np.einsum("nki,nij->nkj", local, axes.reshape(-1, 3, 3)), BOX_TRIANGLES
+    return np.asarray(limbs.p1[:, None] + np.einsum("nki,nij->nkj", local, axes.reshape(-1, 3, 3)))
 
 
-def _revolved(limbs: LimbTable, kind: Shape, sides: int) -> tuple[Float64Array, Int64Array]:
-    """Revolve a profile about the axis of each limb of one kind; points (n, rings * sides, 3) and triangles (t, 3)."""
+def revolved(
+    limbs: LimbTable, kind: int, fineness: int, around: int, swell: float = 1.0
+) -> tuple[Float64Array, Float64Array]:
+    """The profile of each limb of one kind, turned about its axis: points (n, rings, around, 3), radii (n, rings).
+
+    `fineness`: the number of points that a full circle along the profile would have. `swell`: factor of the rings.
+    """
     axis = limbs.p2 - limbs.p1
-    height, radius = profile(kind, 0.5 * np.linalg.norm(axis, axis=1), limbs.radius, limbs.radius2, sides)
-    angle = 2 * np.pi * np.arange(sides) / sides
-    circle = np.stack([np.cos(angle), np.sin(angle)], axis=1) * (2 / (1 + np.cos(np.pi / sides)))
+    height, radius = profile(kind, 0.5 * np.linalg.norm(axis, axis=1), limbs.radius, limbs.radius2, fineness)
+    angle = 2 * np.pi * np.arange(around) / around
+    circle = np.stack([np.cos(angle), np.sin(angle)], axis=1) * swell
     across, up = frames_along(axis)
     ring = np.einsum("si,nij->nsj", circle, across)
     points = (limbs.p1 + 0.5 * axis)[:, None, None] + height[:, :, None, None] * up[:, None, None]
-    points = points + radius[:, :, None, None] * ring[:, None]
-    n, rings = height.shape
-    return points.reshape(n, rings * sides, 3), _bands((radius == 0).all(axis=0), sides)
+    return points + radius[:, :, None, None] * ring[:, None], radius
 
 
 def profile(
-    kind: Shape, half: Float64Array, radius: Float64Array, radius2: Float64Array, sides: int
+    kind: int, half: Float64Array, radius: Float64Array, radius2: Float64Array, sides: int
 ) -> tuple[Float64Array, Float64Array]:
     """Heights above the centre and radii of the rings, from the pole at p1 along the surface to p2; each (n, rings)."""
     none = np.zeros_like(half)

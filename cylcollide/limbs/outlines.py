@@ -5,9 +5,10 @@ from collections.abc import Iterator, Mapping
 import numpy as np
 from numpy.typing import ArrayLike
 
-from cylcollide._types import BoolArray, Float64Array, Int64Array, Shape
+from cylcollide._types import BoolArray, Float64Array, Shape
 from cylcollide.limbs.limbs import Limbs
-from cylcollide.limbs.meshes import BOX_CORNERS, frames_along, profile
+from cylcollide.limbs.meshes import box_corners, revolved
+from cylcollide.limbs.tables import chosen_rows
 
 AROUND, ALONG = 32, 13
 """Points of an outline around the axis, and rings along a curved profile."""
@@ -42,26 +43,12 @@ def surfaces(limbs: Limbs, rows: ArrayLike, around: int = AROUND) -> Iterator[Fl
         block = every[first : first + BLOCK]
         kinds, found = limbs.kind[block], [np.empty((0, 3))] * len(block)
         for kind in np.unique(kinds).tolist():
-            places = np.flatnonzero(kinds == kind)
-            points = _points(limbs, block[places], Shape(kind), around)
-            for place, own in zip(places.tolist(), points, strict=True):
-                found[place] = own
+            rows = np.flatnonzero(kinds == kind)
+            own, fineness = chosen_rows(limbs._table, block[rows]), max(around, 2 * ALONG)
+            points = box_corners(own) if kind == Shape.BOX else revolved(own, kind, fineness, around)[0]
+            for row, of_limb in zip(rows.tolist(), points, strict=True):
+                found[row] = of_limb.reshape(-1, 3)
         yield from found
-
-
-def _points(limbs: Limbs, rows: Int64Array, kind: Shape, around: int) -> Float64Array:
-    """Points of `surfaces` for limbs of one kind, (limbs, n, 3)."""
-    p1, p2 = limbs.p1[rows], limbs.p2[rows]
-    if kind == Shape.BOX:
-        local = BOX_CORNERS * limbs.half_extents[rows][:, None]
-        return np.asarray(p1[:, None] + local @ limbs.box_axes[rows])
-    half, sizes = 0.5 * np.linalg.norm(p2 - p1, axis=1), (limbs.radius[rows], limbs.radius2[rows])
-    height, radius = profile(kind, half, *sizes, max(around, 2 * ALONG))
-    sides, way = frames_along(p2 - p1)
-    turn = np.linspace(0.0, 2.0 * np.pi, around, endpoint=False)
-    ring = np.stack([np.cos(turn), np.sin(turn)], axis=1) @ sides
-    middle = (0.5 * p1 + 0.5 * p2)[:, None] + height[:, :, None] * way[:, None]
-    return (middle[:, :, None] + radius[:, :, None, None] * ring[:, None]).reshape(len(rows), -1, 3)
 
 
 def surface_points(limbs: Limbs, i: int, around: int = AROUND) -> Float64Array:

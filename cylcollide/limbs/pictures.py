@@ -66,12 +66,12 @@ class Scene:
         if focus is None:
             rows = np.flatnonzero(~self.is_wall)
             return rows if len(rows) else np.arange(len(self.limbs))
-        asked = np.atleast_1d(validate.integers(focus, "focus", np.size(focus), 0, 2**31 - 1))
-        unknown = np.setdiff1d(asked, self.characters)
+        ids = np.atleast_1d(validate.integers(focus, "focus", np.size(focus), 0, 2**31 - 1))
+        unknown = np.setdiff1d(ids, self.characters)
         if len(unknown):
             known = ", ".join(map(str, self.characters[:8].tolist())) or "none"
             raise ValueError(f"focus: expected characters with limbs at that time ({known}), got {unknown[0]}")
-        return np.flatnonzero(np.isin(self.limbs.character, asked))
+        return np.flatnonzero(np.isin(self.limbs.character, ids))
 
     def about(self, limb: int) -> Int64Array:
         """The rows of the limbs of a limb's character; without a character, only the limb's row."""

@@ -66,9 +66,9 @@ class DrawnShot(NamedTuple):
     limb: int = NO_LIMB
     """The limb that is hit, or the nearest one of a miss; -1 for none."""
     hit: bool = False
-    spot: Float64Array | None = None
+    point: Float64Array | None = None
     """The hit point, or the point of the limb nearest to the ray."""
-    beside: Float64Array | None = None
+    ray_point: Float64Array | None = None
     """The point of the ray nearest to the limb; None for a hit."""
     crossed: Int64Array = np.zeros(0, np.int64)
     """All limbs that the ray crosses, (c,)."""
@@ -82,7 +82,9 @@ class DrawnShot(NamedTuple):
     @property
     def gap(self) -> float:
         """The distance of the shot from the limb, 0 for a hit."""
-        return 0.0 if self.beside is None or self.spot is None else float(np.linalg.norm(self.spot - self.beside))
+        if self.ray_point is None or self.point is None:
+            return 0.0
+        return float(np.linalg.norm(self.point - self.ray_point))
 
     def verdict(self, scene: Scene, unit: str) -> str:
         """The limb that the shot hits or misses, in words."""
@@ -111,11 +113,9 @@ def missed(scene: Scene, start: Float64Array, end: Float64Array, may_hit: BoolAr
     """
     may_hit = may_hit & ~scene.is_wall if (may_hit & ~scene.is_wall).any() else may_hit
     near = nearest_limb(scene.limbs._table, np.flatnonzero(may_hit), start, end)
-    return (
-        DrawnShot(start, end)
-        if near is None
-        else DrawnShot(start, end, near.limb, False, near.point, near.segment_point)
-    )
+    if near is None:
+        return DrawnShot(start, end)
+    return DrawnShot(start, end, near.limb, False, near.point, near.segment_point)
 
 
 def first_hit(
@@ -138,8 +138,8 @@ def first_hit(
 
 def along_shot(shot: DrawnShot, up: int, size: float, unit: str) -> View:
     """The view along a shot, which is at 0, 0. If its length is 0, the view is towards the limb, or sideways."""
-    at = shot.start if shot.spot is None else shot.spot if shot.beside is None else shot.beside
-    ways = [shot.end - shot.start, np.zeros(3) if shot.spot is None else shot.spot - at, np.eye(3)[(up + 1) % 3]]
+    at = shot.start if shot.point is None else shot.point if shot.ray_point is None else shot.ray_point
+    ways = [shot.end - shot.start, np.zeros(3) if shot.point is None else shot.point - at, np.eye(3)[(up + 1) % 3]]
     forward = next(way / np.linalg.norm(way) for way in ways if np.linalg.norm(way) > SHORTEST * size)
     uprights = [np.eye(3)[up], np.eye(3)[(up + 1) % 3]]
     upright = next(v for one in uprights if np.linalg.norm(v := one - (one @ forward) * forward) > 0.2)
@@ -159,9 +159,9 @@ def shot_figure(
     limbs = scene.limbs
     about = scene.rows_of(focus) if focus is not None or shot.limb == NO_LIMB else scene.about(shot.limb)
     size = _size(scene, about)
-    spot = shot.spot if shot.spot is not None else 0.5 * (shot.start + shot.end)
-    points = np.concatenate([spot[None], *surfaces(limbs, about)])
-    points = np.clip(points, spot - size, spot + size) if focus is None else points
+    point = shot.point if shot.point is not None else 0.5 * (shot.start + shot.end)
+    points = np.concatenate([point[None], *surfaces(limbs, about)])
+    points = np.clip(points, point - size, point + size) if focus is None else points
     along, above = along_shot(shot, scene.up, size, unit), _map_view(shot, scene.up, unit)
     gap, extent = shot.gap, float(np.ptp(along.flat(points), axis=0).max())
     close = CLOSEST * size < gap < CLOSE * extent
@@ -172,10 +172,10 @@ def shot_figure(
     seen = np.concatenate([points, along.origin[None]])
     _draw(axes["along"], along, scene, shot, about, seen)
     if close:
-        middle = 0.5 * (along.origin + spot)
+        middle = 0.5 * (along.origin + point)
         corners = middle + CLOSE_UP * 0.5 * gap * np.array([[-1.0], [1.0]]) * along.axes[:2].sum(axis=0)
         _draw(axes["close"], along._replace(title="close up"), scene, shot, about, corners, FINE)
-    way = np.clip([shot.start, *shot.inside[shot.counts, 1]], spot - FARTHEST * size, spot + FARTHEST * size)
+    way = np.clip([shot.start, *shot.inside[shot.counts, 1]], point - FARTHEST * size, point + FARTHEST * size)
     _draw(axes["map"], above, scene, shot, about, np.concatenate([points, way]))
     if now is not None:
         live = np.flatnonzero(np.isin(now.character, limbs.character[about]) & (now.character >= 0)).tolist()
@@ -188,7 +188,7 @@ def shot_figure(
 
 
 def _size(scene: Scene, about: Int64Array) -> float:
-    """The extent shown around the spot of a shot: the size of its target, of a wall at most the size of a person."""
+    """The extent shown around the point of a shot: the size of its target, of a wall at most the size of a person."""
     points = list(surfaces(scene.limbs, about))
     own = float(np.ptp(np.concatenate(points), axis=0).max()) if points else 0.0
     if not points or not scene.is_wall[about].all():
@@ -242,11 +242,11 @@ def _draw_ray(axes: Any, view: View, shot: DrawnShot) -> None:
         axes.annotate("", tip, tail, arrowprops={"arrowstyle": "-|>", "color": LINE, "shrinkA": 0, "shrinkB": 0})
         for stretch, counts in zip(shot.inside, shot.counts.tolist(), strict=True):
             axes.plot(*view.flat(stretch).T, color=HIT if counts else CROSSED, linewidth=3.0 if counts else 2.0)
-    if shot.beside is not None and shot.spot is not None:
-        axes.plot(*view.flat(np.array([shot.beside, shot.spot])).T, color=GAP, linewidth=2.0)
-        axes.plot(*view.flat(shot.beside[None]).T, marker="x", markersize=9, markeredgewidth=2.0, color=LINE)
-    elif shot.spot is not None:
-        axes.plot(*view.flat(shot.spot[None]).T, marker="o", markersize=7, color=HIT, markeredgecolor="white")
+    if shot.ray_point is not None and shot.point is not None:
+        axes.plot(*view.flat(np.array([shot.ray_point, shot.point])).T, color=GAP, linewidth=2.0)
+        axes.plot(*view.flat(shot.ray_point[None]).T, marker="x", markersize=9, markeredgewidth=2.0, color=LINE)
+    elif shot.point is not None:
+        axes.plot(*view.flat(shot.point[None]).T, marker="o", markersize=7, color=HIT, markeredgecolor="white")
     if shot.radius > 0.0 and view.title != FROM_ABOVE:
         turn = np.linspace(0.0, 2.0 * np.pi, 90)
         axes.plot(shot.radius * np.cos(turn), shot.radius * np.sin(turn), color=LINE, linewidth=0.8, linestyle=":")
@@ -258,10 +258,10 @@ def _legend(panels: Any, scene: Scene, shot: DrawnShot, unit: str, has_now: bool
     if shot.limb != NO_LIMB:
         verdict, color = ("hit", pale(HIT)) if shot.hit else ("nearest", pale(GAP, 0.3))
         key(axes, f"{verdict}: {shot.named(scene)}", facecolor=color)
-    if shot.beside is not None:
+    if shot.ray_point is not None:
         axes.plot([], [], color=GAP, linewidth=2.0, label=f"gap: {shot.gap:.4g} {unit}")
         axes.plot([], [], linestyle="", marker="x", color=LINE, label="the shot")
-    elif shot.spot is not None:
+    elif shot.point is not None:
         axes.plot([], [], linestyle="", marker="o", color=HIT, label="where it hits")
     if _has(panels["map"], CROSSED):
         key(axes, "also crossed", facecolor=CROSSED)

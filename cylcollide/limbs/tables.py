@@ -20,6 +20,7 @@ from cylcollide._types import (
     Uint32Array,
 )
 from cylcollide.kernels.limb_table import LimbRows, LimbTable, make_table
+from cylcollide.query.farthest import rows_of
 from cylcollide.runtime.distinct import distinct_rows
 from cylcollide.shapes import SHAPE_RECORDS, Ends, Solids, check_axes, check_centres, first_beyond_range
 
@@ -82,20 +83,15 @@ def joined_tables(tables: Sequence[LimbTable]) -> LimbTable:
     boxes_before = np.cumsum([0] + [len(table.boxes) for table in tables])
     of_table = np.repeat(boxes_before[:-1], [len(table.box) for table in tables])
     joined = LimbTable._make(columns)
-    return _with_boxes(joined, np.where(joined.box >= 0, joined.box + of_table, -1), joined.boxes)
+    return joined._replace(box=np.where(joined.box >= 0, joined.box + of_table, -1).astype(np.int32))
 
 
 def chosen_rows(table: LimbTable, rows: Int64Array) -> LimbTable:
     """The limbs of the given rows."""
-    columns = (column if name == "boxes" else column[rows] for name, column in table._asdict().items())
-    chosen = LimbTable._make(columns)
+    chosen = rows_of(table, rows)
     is_box = chosen.box >= 0
-    return _with_boxes(chosen, np.where(is_box, np.cumsum(is_box) - 1, -1), table.boxes[chosen.box[is_box]])
-
-
-def _with_boxes(table: LimbTable, box: Int64Array, boxes: Float64Array) -> LimbTable:
-    """The table with its boxes renumbered: `box` (n,) is the row of each limb in `boxes`, -1 without axes."""
-    return table._replace(box=box.astype(np.int32), boxes=boxes)
+    box = np.where(is_box, np.cumsum(is_box) - 1, -1).astype(np.int32)
+    return chosen._replace(box=box, boxes=table.boxes[chosen.box[is_box]])
 
 
 def box_columns(table: LimbTable) -> Float64Array:

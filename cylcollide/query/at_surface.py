@@ -28,7 +28,7 @@ LEAST_COSINE = 2.0**-10
 """Least cosine between the normal and a direction that leads away from the limb."""
 
 
-def settled(
+def decide_by_sides(
     batch: RayBatch, table: LimbTable, offsets: Int64Array, codes: Int32Array
 ) -> tuple[HitColumns, BoolArray, Float64Array]:
     """The closest limb of each ray among its listed pieces, if the sides decide it: `limb`, `inside`, `undecided`.

@@ -39,8 +39,8 @@ BOX, TUBE = int(Shape.BOX), int(Shape.TUBE)
 WIDTH = 2.0**-43
 """How much larger and smaller the test boxes are, relative to the size of box and limb; their verdicts must agree."""
 
-CORNERS = np.array([[x, y, z] for x in (-1.0, 1.0) for y in (-1.0, 1.0) for z in (-1.0, 1.0)])
-EDGES = np.array([(i, j) for i, j in combinations(range(8), 2) if np.abs(CORNERS[i] - CORNERS[j]).sum() == 2.0])
+BOX_CORNERS = np.array([[x, y, z] for x in (-1.0, 1.0) for y in (-1.0, 1.0) for z in (-1.0, 1.0)])
+BOX_EDGES = np.array([(i, j) for i, j in combinations(range(8), 2) if (BOX_CORNERS[i] != BOX_CORNERS[j]).sum() == 1])
 
 
 BoxRequest: TypeAlias = tuple[NearRequest, Float64Array]
@@ -135,10 +135,10 @@ class BoxPairs:
         width = self.width[:, None]
         half = self.half + width if grown else np.maximum(self.half - width, 0.5 * self.half)
         sides = self.axes * half[:, :, None]
-        x, y, z = (CORNERS[:, k, None] * sides[:, None, k] for k in range(3))
+        x, y, z = (BOX_CORNERS[:, k, None] * sides[:, None, k] for k in range(3))
         corners = x + y + z
-        rows, n = np.repeat(np.arange(len(half)), len(EDGES)), len(half)
-        first, last = (corners[:, EDGES[:, k]].reshape(-1, 3) for k in range(2))
+        rows, n = np.repeat(np.arange(len(half)), len(BOX_EDGES)), len(half)
+        first, last = (corners[:, BOX_EDGES[:, k]].reshape(-1, 3) for k in range(2))
         met = _exact_hits(segment_request(first, last), rows_of(self.table, rows)).reshape(n, -1).any(axis=1)
         tube = self.table.kind == TUBE
         boxes = _box_table(np.zeros((3 * n, 3)), np.tile(np.hstack([self.axes.reshape(-1, 9), half]), (3, 1)))

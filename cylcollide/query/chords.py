@@ -264,14 +264,3 @@ def _counts_as_hit(ray: Int64Array, found: ChordColumns, inside: InsidePolicy) -
         return np.asarray(~(from_start & (found.exit_face == int(Face.INSIDE))))
     pair = (ray << 32) | found.limb  # a tube may be crossed again behind its bore
     return np.asarray(~np.isin(pair, pair[from_start]))
-
-
-def chords_listed(limbs: LabelledLimbs, request: RayRequest, lists: CompressedRows) -> ChordRows:
-    """The chords of each ray in the limbs on its list; the rays of the request must have been copied."""
-    offsets, listed = lists
-
-    def pieces(begin: int, end: int) -> CompressedRows:
-        some = offsets[begin : end + 1], listed
-        return chord_loops.pieces_of_lists(request.batch, limbs._kernel_rows, begin, some, False)
-
-    return chord_rows(limbs, request, pieces)

@@ -22,7 +22,6 @@ from cylcollide._types import (
     Side,
 )
 from cylcollide.bvh.traverse import make_stack
-from cylcollide.exact.line import Triple
 from cylcollide.kernels.about_limb import TERMS
 from cylcollide.kernels.clearance import growth_to_touch
 from cylcollide.kernels.limb_table import LimbTable
@@ -135,10 +134,8 @@ def clearances(
     `row` (n,): the row in `limbs` of the limb that is hit, -1 for a miss; the returned row is that in the state.
     `given`: the rows of the rays among those of `considered`.
     """
-    growth, of_limb = (
-        growths_of(rays, limbs, row),
-        row if limbs._state_row is None else gather(limbs._state_row, row, -1),
-    )
+    growth = growths_of(rays, limbs, row)
+    of_limb = row if limbs._state_row is None else gather(limbs._state_row, row, NO_LIMB)
     thin = np.broadcast_to(rays.radius == 0.0, len(row)) if len(rays.radius) else np.True_
     growth = np.where((row >= 0) & thin, np.minimum(growth, 0.0), growth)  # consistent with the exact verdict
     missed = np.flatnonzero(row < 0)
@@ -162,24 +159,13 @@ def growths_of(rays: Rays, limbs: LabelledLimbs, row: Int32Array) -> Float64Arra
     return growth
 
 
-def corner_speed_bound(kind: Int8Array, ends: Float64Array, radii: Float64Array) -> float:
-    """Upper bound of how far any corner moves as limbs grow by 1; shapes (n,), ends (n, 6), radii (n, 2)."""
-    kinds = np.flatnonzero(np.bincount(kind, minlength=len(Shape)))
-    rows = np.flatnonzero(kind == int(Shape.TAPERED))
-    speeds = corner_speeds(kind[rows], ends[rows], radii[rows])
-    return float(max(CORNER_SPEEDS[kinds].max(initial=0.0), speeds.max(initial=0.0)))
-
-
-def corner_speeds(kind: Int8Array, ends: Float64Array, radii: Float64Array) -> Float64Array:
-    """Upper bound of `kernels.clearance.corner_speed` of each limb."""
-    length = np.linalg.norm(ends[:, 3:] - ends[:, :3], axis=1)
-    slope = np.abs(radii[:, 1] - radii[:, 0]) / np.where(length > 0.0, length, 1.0)
+def corner_speeds(
+    kind: Int8Array, p1: Float64Array, p2: Float64Array, radius: Float64Array, radius2: Float64Array
+) -> Float64Array:
+    """Upper bound of `kernels.clearance.corner_speed` of each limb, (n,): how far any corner moves as it grows by 1."""
+    length = np.linalg.norm(p2 - p1, axis=1)
+    slope = np.abs(radius2 - radius) / np.where(length > 0.0, length, 1.0)
     return CORNER_SPEEDS[kind] * np.where(kind == int(Shape.TAPERED), (1.0 + slope) * (1.0 + CULL_PAD), 1.0)
-
-
-def sizes_of(table: LimbTable) -> tuple[Int8Array, Float64Array, Float64Array]:
-    """Shapes, ends and radii."""
-    return table.kind, np.column_stack([table.p1, table.p2]), np.column_stack([table.radius, table.radius2])
 
 
 def nearest_of(ray: RayNumbers, table: LimbTable, rows: Int64Array, inside: InsidePolicy) -> tuple[int, float]:
@@ -188,26 +174,17 @@ def nearest_of(ray: RayNumbers, table: LimbTable, rows: Int64Array, inside: Insi
     Limbs that the policy skips because the ray starts in them do not count. -1 and inf if there is none.
     """
     best, least_limb = inf, NO_LIMB
-    bounds = least_growths(table, ray)[rows]
+    speeds = corner_speeds(table.kind, table.p1, table.p2, table.radius, table.radius2)
+    bounds = (np.maximum(least_distances(table, ray), 0.0) / speeds)[rows]
     for k in np.argsort(bounds, kind="stable").tolist():
         if bounds[k] > best:
             break
         limb = int(rows[k])
         growth = clearance_of(ray, table, limb)[0]
-        if growth <= 0.0 and inside != "hit" and holds(table, limb, ray.origin):
+        if growth <= 0.0 and inside != "hit" and exact_limb(table, limb).side(ray.origin) != Side.OUTSIDE:
             continue
         best, least_limb = min((best, least_limb), (max(growth, 0.0), limb))
     return least_limb, best
-
-
-def holds(table: LimbTable, limb: int, point: Triple) -> bool:
-    """Whether a limb holds a point, on its surface or inside."""
-    return exact_limb(table, limb).side(point) != Side.OUTSIDE
-
-
-def least_growths(table: LimbTable, ray: RayNumbers) -> Float64Array:
-    """Lower bounds of the growths at which limbs touch a ray, (n,): distances of balls over speeds of corners."""
-    return np.maximum(least_distances(table, ray), 0.0) / corner_speeds(*sizes_of(table))
 
 
 def least_distances(table: LimbTable, ray: RayNumbers) -> Float64Array:

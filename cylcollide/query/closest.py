@@ -6,7 +6,7 @@ from typing import Any
 
 import numpy as np
 
-from cylcollide._types import Aim, BoolArray, Float64Array, Int32Array
+from cylcollide._types import Aim, BoolArray, Float64Array
 from cylcollide.bvh.layout import Tree
 from cylcollide.bvh.traverse import STACK_ENTRY_SIZE
 from cylcollide.constants import FEW_LIMBS, SMALLEST_STREAM
@@ -15,16 +15,12 @@ from cylcollide.query import exact_fallback
 from cylcollide.query.hits import RayHits
 from cylcollide.query.loops.brute_force import cast_brute_force
 from cylcollide.query.loops.chords import pieces_of_rays
-from cylcollide.query.loops.columns import IN_RECORD, HitColumns, Record, hits_in, missed_hits
+from cylcollide.query.loops.columns import IN_RECORD, Record, hits_in
 from cylcollide.query.loops.inputs import RayOptions, batch_in
-from cylcollide.query.loops.ray_sort import sorted_by_tick
-from cylcollide.query.loops.recorded_candidates import Protection
-from cylcollide.query.loops.recorded_stream import cast_recorded
 from cylcollide.query.loops.single import cast_single_rays
 from cylcollide.query.loops.stream import cast_stream
 from cylcollide.query.request import RayRequest, State
-from cylcollide.query.scratch import packed_for_streams, scratch_for_recorded, scratch_for_streams
-from cylcollide.recorded.limbs import Recorded
+from cylcollide.query.scratch import packed_for_streams
 from cylcollide.runtime.simd import LANES
 
 MANY_LIMBS = 4096
@@ -34,9 +30,11 @@ MANY_LIMBS = 4096
 def closest(state: State, request: RayRequest) -> RayHits:
     """The closest limb along each ray."""
     record, undecided = cast_all(state, request, Aim.CLOSEST)
-    read = partial(read_column, record, len(request.first), request.options, request.radius)
-    near = partial(pieces_of_rays, read("batch"), state._kernel_rows, state._tree) if undecided else None
-    return RayHits(read, state, request.inside, near)
+    read, resolved = partial(read_column, record, len(request.first), request.options, request.radius), None
+    if undecided:
+        candidates = partial(pieces_of_rays, read("batch"), state._kernel_rows, state._tree)
+        resolved = exact_fallback.resolve_hits(read, state._table, request.inside, candidates)
+    return RayHits(read, state, request.inside, resolved)
 
 
 def occluded(state: State, request: RayRequest) -> BoolArray:
@@ -93,30 +91,3 @@ def read_column(record: Record, n: int, options: RayOptions, radius: Float64Arra
         return batch_in(record[1], n, options, radius)
     begin, kind = IN_RECORD[name]
     return np.ndarray(n, kind, record[0], begin * n)  # one step, where `hits_in` takes ten
-
-
-def closest_recorded(
-    request: RayRequest,
-    recorded: Recorded,
-    deepest: Tree,
-    place: Int32Array,
-    alpha: Float64Array,
-    protection: Protection,
-) -> HitColumns:
-    """The closest limb of each ray, a row of its tick, as far as float64 decides it; the rays are copied and checked.
-
-    `deepest`: the deepest tree of all ticks. `place` (n,): the place of each ray's tick, -1 for a ray that hits
-    nothing. `alpha` (n,): how far each ray's time is from this tick to the next, 0 to 1.
-    """
-    n, batch = len(place), request.batch
-    order, is_valid = sorted_by_tick(request.raw, batch.rays, place, alpha, len(recorded.address))
-    if not is_valid:
-        request.raise_invalid()
-    hits = missed_hits(n)
-
-    def task(begin: int, end: int) -> None:
-        scratch = scratch_for_streams(deepest, 0), scratch_for_recorded()
-        cast_recorded(batch, recorded, order, protection, *scratch, begin, end, hits)
-
-    in_chunks(n, request.threads, task)
-    return hits

@@ -21,9 +21,11 @@ from cylcollide._types import (
 from cylcollide.bvh.layout import Tree
 from cylcollide.exact import order
 from cylcollide.exact.solid import LimbSolid, Solid
+from cylcollide.exact.thick import grown_by
 from cylcollide.kernels.limb_table import LimbTable
 from cylcollide.kernels.ray import Rays, limit_of, radius_of
-from cylcollide.query.at_surface import by_entry, cast_alone, settled, write_numbers
+from cylcollide.kernels.traits import BOUNDED
+from cylcollide.query.at_surface import by_entry, cast_alone, decide_by_sides, write_numbers
 from cylcollide.query.loops.chords import cast_chords, complete_chords, pieces_of_rays
 from cylcollide.query.loops.columns import (
     ChordColumns,
@@ -41,7 +43,7 @@ from cylcollide.query.loops.columns import (
 )
 from cylcollide.query.loops.inputs import RayBatch
 from cylcollide.query.request import LabelledLimbs, take_rays
-from cylcollide.query.thick import Bounded, grown_solid, is_open
+from cylcollide.query.thick import Bounded, is_open
 from cylcollide.shapes import SHAPE_RECORDS
 
 Candidates: TypeAlias = Callable[[Int64Array], CompressedRows]
@@ -70,11 +72,14 @@ def exact_limb(table: LimbTable, limb: int) -> LimbSolid:
 
 def _solids(rays: Rays, i: int, table: LimbTable, limbs: Iterable[int]) -> Iterator[tuple[int, Solid]]:
     """The exact solids of limbs, grown by the radius of ray i; limbs with the same numbers share one."""
-    shared: dict[Solid, Solid] = {}
+    shared, radius = dict[Solid, Solid](), float(radius_of(rays, i))
     for limb in limbs:
         solid = exact_limb(table, limb)
         if solid not in shared:
-            shared[solid] = solid if radius_of(rays, i) == 0.0 else grown_solid(rays, i, table, limb, solid)
+            shared[solid] = solid
+            if radius > 0.0:
+                is_bounded = table.kind.item(limb) in BOUNDED
+                shared[solid] = Bounded(rays, i, table, limb) if is_bounded else grown_by(solid, radius)
         yield limb, shared[solid]
 
 
@@ -126,7 +131,7 @@ def resolve_hits(
     batch, undecided, started_inside = read("batch"), read("undecided"), read("inside")
     rows = np.flatnonzero(undecided)
     part, lists = take_rays(batch, rows), candidates(rows)
-    hits, missed, entries = settled(part, table, *lists)
+    hits, missed, entries = decide_by_sides(part, table, *lists)
     write_numbers(part, table, inside, hits)
     for name, column in hits._asdict().items():
         read(name)[rows] = column
@@ -208,7 +213,7 @@ def resolve_any(
 ) -> None:
     """Write into `blocked` whether each of the given rays hits any limb."""
     part, lists = take_rays(batch, rows), pieces_of_rays(batch, table.kernel_rows, tree, rows)
-    hits, missed, entries = settled(part, table, *lists)
+    hits, missed, entries = decide_by_sides(part, table, *lists)
     for i in np.flatnonzero(hits.undecided).tolist():
         ray, solids = ray_numbers(part.rays, i), _solids(part.rays, i, table, by_entry(lists, missed, entries, i)[0])
         hits.limb[i] = next((one for one, solid in solids if order.limb_hit(ray, solid, inside)[0]), NO_LIMB)
@@ -223,7 +228,7 @@ def resolve_chords(batch: RayBatch, table: LimbTable, begin: int, fast: ChordRow
     rays, n = np.flatnonzero(fast.undecided), len(fast.undecided)
     part, (offsets, listed) = take_rays(batch, begin + rays), chords_of_rays(fast.offsets, rays)
     codes = codes[listed]
-    _, missed, _ = settled(part._replace(policy=POLICY_HIT), table, offsets, codes)
+    _, missed, _ = decide_by_sides(part._replace(policy=POLICY_HIT), table, offsets, codes)
     offsets, codes = offsets_of(ray_of_each(offsets)[~missed], len(rays)), codes[~missed]
     found = ChordRows(offsets, np.empty(len(rays), bool), empty_chords(len(codes)))
     if cast_chords(part, table.kernel_rows, offsets, codes, 0, found.chords, found.undecided):

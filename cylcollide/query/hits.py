@@ -71,10 +71,10 @@ class RayHits(HitFields):
     )
     exit_face = Field[Int8Array]("`Face` the ray leaves by, INSIDE if it ends in the limb; int8 (n,).", "_exit_ends")
     exit_position = Field[Float64Array](
-        "Point where the ray leaves the limb or ends in it, NaN for a miss; (n, 3).", "_exit_spots"
+        "Point where the ray leaves the limb or ends in it, NaN for a miss; (n, 3).", "_exit_surface"
     )
     exit_normal = Field[Float64Array](
-        "Unit outward normal there, zero if the ray ends in the limb, NaN for a miss; (n, 3).", "_exit_spots"
+        "Unit outward normal there, zero if the ray ends in the limb, NaN for a miss; (n, 3).", "_exit_surface"
     )
 
     clearance = Field[Float64Array](
@@ -91,19 +91,16 @@ class RayHits(HitFields):
         read: Callable[[str], Any],
         limbs: LabelledLimbs,
         inside: InsidePolicy,
-        candidates: exact_fallback.Candidates | None = None,
         resolved: ChordRows | None = None,
         considered: Considered | None = None,
         given: Int64Array | None = None,
     ) -> None:
         """Hits of the rays `read("batch")`; `read` also takes the names of `HitColumns`.
 
-        Undecided rows are resolved among their `candidates`, or already are in `resolved`.
-        `considered` gives the limbs that ray i, row `given[i]` there, may hit; by default its mask
-        and the character that it ignores select them from `limbs`, a state.
+        `resolved`: the chords of undecided rows, None without any. `considered` gives the limbs
+        that ray i, row `given[i]` there, may hit; by default its mask and the character that it
+        ignores select them from `limbs`, a state.
         """
-        if candidates is not None:
-            resolved = exact_fallback.resolve_hits(read, limbs._table, inside, candidates)
         self._read, self._limbs, self._inside, self._resolved = read, limbs, inside, resolved
         self._row, self._considered, self._given = read("limb"), considered, given
         self._columns = {}
@@ -114,7 +111,7 @@ class RayHits(HitFields):
             take_rays(read("batch"), rows), HitColumns._make(read(name)[rows] for name in HitColumns._fields)
         )
         known = None if resolved is None else take_rays_of_chords(resolved, rows)
-        args = self._limbs, self._inside, None, known, self._asked
+        args = self._limbs, self._inside, known, self._all_considered
         return type(self)(part, *args, rows if self._given is None else self._given[rows])
 
     def _summary(self) -> str:
@@ -158,13 +155,13 @@ class RayHits(HitFields):
         return {"exit_fraction": np.ascontiguousarray(chords.exit[:, 0]), "exit_face": chords.exit_face}
 
     @property
-    def _asked(self) -> Considered:
+    def _all_considered(self) -> Considered:
         """All rays of the query, and the limbs that they may hit."""
         return self._considered or ConsideredNow(cast(State, self._limbs), self._read("batch"))
 
     def _clearances(self) -> Columns:
         rays, given = self._read("batch").rays, np.arange(len(self)) if self._given is None else self._given
-        growth, limb = clearances(rays, self._limbs, self._row, self._inside, self._asked, given)
+        growth, limb = clearances(rays, self._limbs, self._row, self._inside, self._all_considered, given)
         return {"clearance": growth, "clearance_limb": limb}
 
     def _new_surface(self) -> Surface:
@@ -173,11 +170,11 @@ class RayHits(HitFields):
         batch, fraction, face = self._read("batch"), self._read("fraction"), self._read("face")
         return surface_at(batch, self._limbs, self._row, fraction, face, exact, False)
 
-    def _spots(self) -> Columns:
+    def _surface_columns(self) -> Columns:
         position, normal = self._new_surface()
         return {"position": position, "normal": normal}
 
-    def _exit_spots(self) -> Columns:
+    def _exit_surface(self) -> Columns:
         batch, chords, rows = self._read("batch"), self._chords, np.flatnonzero(self._chords.exact_chord)
         fraction, exact = self.exit_fraction, (rows, chords.exit[rows])
         position, normal = surface_at(batch, self._limbs, chords.limb, fraction, chords.exit_face, exact, True)

@@ -40,9 +40,9 @@ def near_request(
     threads: int | None = None,
 ) -> NearRequest:
     """A request about checked points and reaches."""
-    n, workers = len(points), None if threads is None else validate.workers(threads)
+    n = len(points)
     filters = PointFilters(validate.masks(mask, n), validate.ignored_characters(ignore_character, n))
-    return NearRequest(points, reach, filters, workers)
+    return NearRequest(points, reach, filters, validate.workers(threads))
 
 
 def closest_request(points: ArrayLike, *, max_distance: ArrayLike = np.inf, **options: Unpack[Filters]) -> NearRequest:

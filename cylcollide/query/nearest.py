@@ -86,9 +86,9 @@ class ClosestPoints(HitFields):
     fields: ClassVar[tuple[str, ...]] = tuple(ClosestPoint.__annotations__)
 
     distance = Field[Float64Array](
-        "Distance from the surface of the limb, negative inside it, inf for a miss; (n,).", "_spots"
+        "Distance from the surface of the limb, negative inside it, inf for a miss; (n,).", "_surface_columns"
     )
-    face = Field[Int8Array]("`Face` of the nearest place, NONE for a miss; int8 (n,).", "_spots")
+    face = Field[Int8Array]("`Face` of the nearest place, NONE for a miss; int8 (n,).", "_surface_columns")
 
     def __init__(self, points: Float64Array, limbs: LabelledLimbs, row: Int32Array) -> None:
         self._points, self._limbs, self._row, self._columns = points, limbs, row, {}
@@ -99,7 +99,7 @@ class ClosestPoints(HitFields):
     def _summary(self) -> str:
         return f"ClosestPoints({len(self)} points, {np.count_nonzero(self._row >= 0)} near a limb)"
 
-    def _spots(self) -> Columns:
+    def _surface_columns(self) -> Columns:
         return places_of(self._points, self._limbs, self._row)._asdict()
 
 
@@ -165,10 +165,12 @@ class NearLimbs(LimbLists):
         *LimbLists.fields, "distance", "position", "normal", "face", "local_position", "local_normal",
     )  # fmt: skip
 
-    distance = Field[Float64Array]("Distance of the centre from the surface, negative inside; one per limb.", "_spots")
-    position = Field[Float64Array]("The nearest place of the limb; (limbs, 3).", "_spots")
-    normal = Field[Float64Array]("Unit normal from there to the centre, or outward; (limbs, 3).", "_spots")
-    face = Field[Int8Array]("`Face` of that place; int8, one per limb.", "_spots")
+    distance = Field[Float64Array](
+        "Distance of the centre from the surface, negative inside; one per limb.", "_surface_columns"
+    )
+    position = Field[Float64Array]("The nearest place of the limb; (limbs, 3).", "_surface_columns")
+    normal = Field[Float64Array]("Unit normal from there to the centre, or outward; (limbs, 3).", "_surface_columns")
+    face = Field[Int8Array]("`Face` of that place; int8, one per limb.", "_surface_columns")
 
     def _by_distance(self) -> Self:
         """A copy with the limbs of each point sorted by distance."""
@@ -181,7 +183,7 @@ class NearLimbs(LimbLists):
     def _surface(self) -> Surface:
         return self.position, self.normal
 
-    def _spots(self) -> Columns:
+    def _surface_columns(self) -> Columns:
         return places_of(self._per_query[0][self.query], self._limbs, self._row)._asdict()
 
 

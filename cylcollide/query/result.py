@@ -7,7 +7,7 @@ from collections.abc import Callable, Iterator
 from math import prod
 from operator import methodcaller
 from os import PathLike
-from typing import TYPE_CHECKING, Any, ClassVar, Generic, NoReturn, Protocol, Self, TypeVar, overload
+from typing import TYPE_CHECKING, Any, ClassVar, Generic, NoReturn, Self, TypeVar, overload
 
 import numpy as np
 from numpy.typing import NDArray
@@ -69,15 +69,6 @@ class Computed(Field[T]):
             return {self._name: column}
 
         self._complete = complete
-
-
-class TimeColumns(Protocol):
-    """The times and ticks of rays or points in the past."""
-
-    def take(self, rows: Any) -> TimeColumns:
-        """The times of some rows."""
-
-    def _asdict(self) -> dict[str, Any]: ...
 
 
 class Result(metaclass=Shown):
@@ -207,7 +198,8 @@ class TimedResult(Result):
     `present_position()` where they have positions; others raise AttributeError.
     """
 
-    _sample_times: TimeColumns | None = None
+    _sample_times: Any = None
+    """`history.sample_times.SampleTimes` of the rays or points; None for the present."""
     _present: Callable[..., Float64Array] | None = None
 
     time = Field[Float64Array]("The time that was judged; (n,).", "_times")
@@ -215,12 +207,12 @@ class TimedResult(Result):
         "The last tick that is not after it, -1 for a time that is not kept; int64 (n,).", "_times"
     )
     alpha = Field[Float64Array]("How far it is from that tick to the next, 0 to 1, nan for tick -1; (n,).", "_times")
-    clamped = Field[BoolArray]("Whether a time was asked for that is not kept; bool (n,).", "_times")
+    clamped = Field[BoolArray]("Whether the requested time was not kept; bool (n,).", "_times")
 
     def _times(self) -> Columns:
         if self._sample_times is None:
             raise AttributeError(f"{type(self).__name__}: expected a query of a PoseHistory, the present has no ticks")
-        return self._sample_times._asdict()
+        return dict(self._sample_times._asdict())
 
     @property
     def _ray_of_row(self) -> Any:
@@ -241,7 +233,7 @@ class TimedResult(Result):
         part = self._take(chosen)
         return part if self._sample_times is None else part._rewound(self._sample_times.take(chosen), self._present)
 
-    def _rewound(self, times: TimeColumns, present: Callable[..., Float64Array] | None) -> Self:
+    def _rewound(self, times: Any, present: Callable[..., Float64Array] | None) -> Self:
         """Add the times of the rows of a query in the past; returns the result.
 
         `present` computes the present positions of a result, from the result, its positions, the

@@ -129,12 +129,14 @@ class HitFields(LimbFields):
     """Results with one hit or miss per row."""
 
     position = Field[Float64Array](
-        "Hit point, or entry into the limb that a policy counts; NaN for a miss; (n, 3).", "_spots"
+        "Hit point, or entry into the limb that a policy counts; NaN for a miss; (n, 3).", "_surface_columns"
     )
-    normal = Field[Float64Array]("Unit outward normal there, zero for INSIDE, NaN for a miss; (n, 3).", "_spots")
+    normal = Field[Float64Array](
+        "Unit outward normal there, zero for INSIDE, NaN for a miss; (n, 3).", "_surface_columns"
+    )
 
     @abstractmethod
-    def _spots(self) -> Columns:
+    def _surface_columns(self) -> Columns:
         """`position` and `normal`."""
 
     @property

@@ -59,11 +59,8 @@ def scratch_for_near_points(tree: Tree) -> tuple[Float32Array, Pairs, PairQueue,
     kept: tuple[Float32Array, Pairs, PairQueue, NearState] | None = getattr(_kept, "near_points", None)
     if kept is None or len(kept[1].queued) < levels_of(tree):
         queue, state = make_pair_queue(SHAPES, NEAR_BATCH, 2 * PAIR_BATCH), make_near_state()
-        place, pairs = (
-            np.empty((8, PLACES), np.float32),
-            make_pairs(levels_of(tree), TREE_WIDTH * TREE_WIDTH * BLOCK_RAYS),
-        )
-        kept = _kept.near_points = place, pairs, queue, state
+        pairs = make_pairs(levels_of(tree), TREE_WIDTH * TREE_WIDTH * BLOCK_RAYS)
+        kept = _kept.near_points = np.empty((8, PLACES), np.float32), pairs, queue, state
     return kept
 
 

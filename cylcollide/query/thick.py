@@ -14,13 +14,11 @@ from cylcollide.exact.line import End, Stretch
 from cylcollide.exact.numbers import QuadraticNumber
 from cylcollide.exact.shapes import line_from
 from cylcollide.exact.solid import Bound, Solid, slab
-from cylcollide.exact.thick import grown_by
 from cylcollide.kernels.aabb import padded_box
 from cylcollide.kernels.inside_policy import ray_hit_bounds
 from cylcollide.kernels.interval import UNDECIDED_FACE, Span, nothing_known
 from cylcollide.kernels.limb_table import LimbTable, plain_limb
-from cylcollide.kernels.ray import Rays, radius_of, ray_at
-from cylcollide.kernels.traits import BOUNDED
+from cylcollide.kernels.ray import Rays, ray_at
 from cylcollide.query.loops.chords import write_span
 
 
@@ -66,13 +64,6 @@ class Bounded(Solid):
     def _end(self, metres: float, face: float) -> End:
         known = Face.SIDE if face == UNDECIDED_FACE else Face(int(face))
         return End(QuadraticNumber.of_float(float(metres * self.ray.per_length)), known)
-
-
-def grown_solid(rays: Rays, i: int, table: LimbTable, limb: int, solid: Solid) -> Solid:
-    """The exact solid of a limb, grown by the radius of ray i."""
-    if table.kind.item(limb) in BOUNDED:
-        return Bounded(rays, i, table, limb)
-    return grown_by(solid, float(radius_of(rays, i)))
 
 
 def is_open(

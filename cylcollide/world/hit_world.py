@@ -25,7 +25,7 @@ from cylcollide.world.in_place import MOVED, PoseScratch, Present, make_pose_scr
 from cylcollide.world.observers import ChangeLock
 from cylcollide.world.pose_columns import PoseColumns, Spare
 from cylcollide.world.poses import OwnerPoses, Poses, poses_by_matrices
-from cylcollide.world.roster import UNPOSED, Roster, as_jumps, as_layers
+from cylcollide.world.roster import UNPOSED, Roster, as_jumps
 from cylcollide.world.snapshot import Snapshot
 from cylcollide.world.static_calls import StaticCalls
 
@@ -85,10 +85,10 @@ class HitWorld(StaticCalls):
             chosen = None if limbs is None else validate.indices(limbs, "limbs", len(bare))
             first, last = checked_ends(bare._table.kind, p1, p2, chosen)
             rows = np.arange(len(bare), dtype=np.int32) if chosen is None else np.sort(chosen).astype(np.int32)
-            place, nothing = slice(0, len(bare)) if chosen is None else chosen, rows[:0]
+            which, nothing = slice(0, len(bare)) if chosen is None else chosen, rows[:0]
 
             def write(columns: PoseColumns) -> None:
-                columns.p1[place], columns.p2[place] = first, last
+                columns.p1[which], columns.p2[which] = first, last
 
             self._move(Parts(rows, nothing, nothing), write)
             self._lock.notify("set_endpoints", p1=first, p2=last, limbs=chosen)
@@ -158,7 +158,7 @@ class HitWorld(StaticCalls):
             poses, jumps = poses_of(present, index), as_jumps(teleport, len(index))
             if len(index) == 0:
                 return
-            are_posed = present.are_posed(index)
+            are_posed = bool((present.place[index] != UNPOSED).all())
             if not (are_posed and jumps is False and self._moved_in_place(poses)):
                 roster = present.with_poses(index, jumps) if jumps is not False or not are_posed else present
                 if not are_posed:
@@ -187,7 +187,7 @@ class HitWorld(StaticCalls):
         with self._lock.changing():
             roster = self._present.roster
             index = roster.index_of(ids)
-            self._put(states.with_layers(self.snapshot(), roster.with_layers(index, as_layers(mask, len(index)))))
+            self._put(states.with_layers(self.snapshot(), roster.with_layers(index, mask)))
             self._lock.notify("set_layers", ids=roster.ids[index], mask=self._present.roster.layers[index])
 
     def despawn(self, ids: ArrayLike) -> None:
@@ -217,17 +217,17 @@ class HitWorld(StaticCalls):
         Only for few characters of one rig, a state without other readers, and machine code, which no signal or thread
         interrupts.
         """
-        rig, place, memory, layout = poses.rig, poses.place, self._present.memory, self._present.layout
+        rig, posed, memory, layout = poses.rig, poses.posed_index, self._present.memory, self._present.layout
         if rig is None or memory is None or MACHINE_CODE is None:
             return False
-        limbs, nodes = len(place) * len(rig._rows.bone), len(memory.columns.bounds)
+        limbs, nodes = len(posed) * len(rig._rows.bone), len(memory.columns.bounds)
         if limbs > min(LIMBS_PER_THREAD, FEW_MOVED * layout.rows):
             return False
         if self._spare is not None:  # first: an interrupt may not leave an outdated spare
-            self._spare = self._spare.after(place, layout)
-        if self._scratch is None or not self._scratch.suits(rig, len(place), nodes):
-            self._scratch = make_pose_scratch(rig, len(place), nodes)
-        result = self._present.move(rig._rows, poses.bones, place, self._scratch)
+            self._spare = self._spare.after(posed, layout)
+        if self._scratch is None or not self._scratch.suits(rig, len(posed), nodes):
+            self._scratch = make_pose_scratch(rig, len(posed), nodes)
+        result = self._present.move(rig._rows, poses.bones, posed, self._scratch)
         if result >= 0:
             poses.raise_misplaced(rig, result)
         if result != MOVED:

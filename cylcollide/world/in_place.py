@@ -161,7 +161,7 @@ class Present:
         self.published = state
         return state
 
-    def move(self, rig: RigRows, bones: Bones, place: Int64Array, scratch: PoseScratch) -> int:
+    def move(self, rig: RigRows, bones: Bones, posed: Int64Array, scratch: PoseScratch) -> int:
         """Move the posed characters of these indices with `move_characters`; for one thread at a time."""
         state, memory = self.published, self.memory
         if memory is None:
@@ -175,4 +175,4 @@ class Present:
             self.published = None if held is None else held()
             return READ_ELSEWHERE
         tree = (self._slots, self._tree.frame)
-        return move_characters(rig, bones, place, self.layout.first, scratch, *tree, memory.columns, memory.lent)
+        return move_characters(rig, bones, posed, self.layout.first, scratch, *tree, memory.columns, memory.lent)

@@ -84,12 +84,12 @@ class PoseColumns(NamedTuple):
         for row, end, to, box, box_end, to_box, bone, bone_end, to_bone in shared.runs.tolist():
             if row == end and bone == bone_end:
                 continue
-            here, there = slice(row, end), slice(to, to + end - row)
-            self.rows[there], self.kernel_shape[there] = other.rows[here], other.kernel_shape[here]
-            self.p1[there], self.p2[there] = other.p1[here], other.p2[here]
+            source, target = slice(row, end), slice(to, to + end - row)
+            self.rows[target], self.kernel_shape[target] = other.rows[source], other.kernel_shape[source]
+            self.p1[target], self.p2[target] = other.p1[source], other.p2[source]
             self.boxes[to_box : to_box + box_end - box] = other.boxes[box:box_end]
-            here, there = slice(bone, bone_end), slice(to_bone, to_bone + bone_end - bone)
-            self.positions[there], self.orientations[there] = other.positions[here], other.orientations[here]
+            source, target = slice(bone, bone_end), slice(to_bone, to_bone + bone_end - bone)
+            self.positions[target], self.orientations[target] = other.positions[source], other.orientations[source]
 
 
 NO_BOUNDS: NodeBoxes = np.empty((0, 2 * HIGH, TREE_WIDTH), np.float32)
@@ -133,11 +133,11 @@ class Spare:
     behind: Parts | None  # outdated limbs, boxes and bones; None: all may be
     moved: list[Int64Array]  # indices of the characters moved in place since, which are outdated, too
 
-    def after(self, place: Int64Array, layout: WorldLayout) -> "Spare":
+    def after(self, posed: Int64Array, layout: WorldLayout) -> "Spare":
         """The spare after the posed characters of these indices were moved in place in the present state."""
         if self.behind is None or len(self.moved) > len(layout.ids):
             return Spare(self.memory, None, [])
-        self.moved.append(place)
+        self.moved.append(posed)
         return self
 
     def differs_in(self, layout: WorldLayout, changed: Parts) -> Parts | None:

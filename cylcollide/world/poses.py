@@ -45,11 +45,6 @@ class StaticPose:
         """The checked pose of a static."""
         return cls(static, validate.vectors(position, "position", 1), quaternions(orientation, "orientation", 1))
 
-    @classmethod
-    def at_rest(cls, static: int) -> "StaticPose":
-        """The pose in which a static's limbs were given."""
-        return cls(static, np.zeros((1, 3)), np.array([[0.0, 0.0, 0.0, 1.0]]))
-
     def changed(self, _: Roster, layout: WorldLayout) -> Parts:
         """The indices of the static's limbs, boxes and bone in a state."""
         return layout.indices_of(np.array([len(layout.ids) + self.static]))
@@ -84,7 +79,7 @@ class Poses:
         self._roster, self._index, self._at, self._turn = roster, index, at, turn
 
     @property
-    def place(self) -> Int64Array:
+    def posed_index(self) -> Int64Array:
         """The indices of the characters among the posed ones."""
         return self._roster.place[self._index]
 
@@ -113,29 +108,29 @@ class Poses:
 
     def write(self, columns: PoseColumns, roster: Roster, layout: WorldLayout) -> None:
         """Write bones, ends and boxes; a ValueError names character, bone and row of an invalid pose."""
-        place = roster.place[self._index]
-        if len(place) == len(layout.ids):
+        posed = roster.place[self._index]
+        if len(posed) == len(layout.ids):
             columns.positions[: self._at.size // 3].reshape(self._at.shape)[...] = self._at
             columns.orientations[: self._turn.size // 4].reshape(self._turn.shape)[...] = self._turn
         else:
-            bones = ranges(layout.first.bones[place], layout.counts.bones[place])
+            bones = ranges(layout.first.bones[posed], layout.counts.bones[posed])
             columns.positions[bones], columns.orientations[bones] = self._at.reshape(-1, 3), self._turn.reshape(-1, 4)
-        first = Parts(*(column[place] for column in layout.first))
+        first = Parts(*(column[posed] for column in layout.first))
         if len(layout.rigs) == 1:
-            self._place_rig(layout.rigs[0], np.arange(len(place)), first, columns)
+            self._place_rig(layout.rigs[0], np.arange(len(posed)), first, columns)
             return
         rig_of_each = roster.rig[self._index]
         numbers = np.unique(rig_of_each)
-        if len(place) < LANES * len(numbers):  # too few of each rig to fill SIMD lanes
-            self._place_one_by_one(layout, place, first, columns)
+        if len(posed) < LANES * len(numbers):  # too few of each rig to fill SIMD lanes
+            self._place_one_by_one(layout, posed, first, columns)
             return
         for number in numbers.tolist():
             own = np.flatnonzero(rig_of_each == number)
             self._place_rig(roster.rigs[number], own, Parts(*(column[own] for column in first)), columns)
 
-    def _place_one_by_one(self, layout: WorldLayout, place: Int64Array, first: Parts, columns: PoseColumns) -> None:
+    def _place_one_by_one(self, layout: WorldLayout, posed: Int64Array, first: Parts, columns: PoseColumns) -> None:
         """Write the limbs of characters of many rigs."""
-        rig_of_each = layout.rig[place].astype(np.int64)
+        rig_of_each = layout.rig[posed].astype(np.int64)
         bad = place_limbs_of_rigs(layout.stacked_rigs, rig_of_each, columns.bones, first, columns.placed)
         if bad >= 0:
             self.raise_misplaced(layout.rigs[rig_of_each[bad]], bad)
@@ -169,8 +164,8 @@ def poses_by_matrices(roster: Roster, index: Int64Array, matrices: ArrayLike, or
     if bad >= 0:
         row, number = divmod(bad, positions.shape[1])
         names = roster.rigs[roster.rig[index[row]]].bone_names
-        wrong, whose = transform_error(numbers[row, number], order), bone_label(names, number)
-        raise ValueError(f"matrices: {wrong}; it is {whose} in row {row} (character {roster.ids[index[row]]})")
+        wrong, bone = transform_error(numbers[row, number], order), bone_label(names, number)
+        raise ValueError(f"matrices: {wrong}; it is {bone} in row {row} (character {roster.ids[index[row]]})")
     return Poses(roster, index, positions, orientations)
 
 

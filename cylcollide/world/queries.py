@@ -25,7 +25,7 @@ from cylcollide.query.doubts import Doubts, doubt, doubt_request
 from cylcollide.query.hits import RayHits
 from cylcollide.query.near_requests import NearRequest, closest_request, sphere_request, within_request
 from cylcollide.query.nearest import ClosestPoints, NearLimbs, closest_points, near_limbs
-from cylcollide.query.overlaps import Overlaps, capsule_request, overlap_capsules
+from cylcollide.query.overlaps import Overlaps, capsule_request, overlaps_of
 from cylcollide.query.points import PointHits, contains
 from cylcollide.query.request import PointRequest, RayRequest, point_request, ray_request, segment_request
 
@@ -215,7 +215,7 @@ class Queries(metaclass=Shown):
     @arguments_of(capsule_request)
     def overlap_capsules(self, request: RayRequest) -> Overlaps:
         """All limbs that each capsule touches, by row; p1, p2 (n, 3), radii 0 or more, (n,) or one."""
-        return overlap_capsules(self.snapshot(), request)
+        return overlaps_of(chords(self.snapshot(), request))
 
     def plot(
         self,

@@ -94,10 +94,10 @@ class Roster:
             layers=self.layers[kept], place=_places(self.place[kept] >= 0), teleports=self.teleports[kept],
         )  # fmt: skip
 
-    def with_layers(self, index: Int64Array, layers: Int64Array) -> "Roster":
-        """The roster with new layers of these characters."""
+    def with_layers(self, index: Int64Array, mask: ArrayLike) -> "Roster":
+        """The roster with new layers of these characters, one number for all or one each; checked."""
         column = self.layers.copy()
-        column[index] = layers
+        column[index] = validate.integers(mask, "mask", len(index), 0, ALL_LAYERS)
         return replace(self, layers=column)
 
     def with_poses(self, index: Int64Array, teleport: BoolArray | bool) -> "Roster":
@@ -108,10 +108,6 @@ class Roster:
             teleports = teleports.copy()
             teleports[index] += teleport
         return replace(self, place=_places(posed), teleports=teleports)
-
-    def are_posed(self, index: Int64Array) -> bool:
-        """Whether all these characters have poses."""
-        return bool(self.place[index].min(initial=0) >= 0)
 
     def frozen(self) -> "Roster":
         """The roster, after making its arrays read-only."""
@@ -139,10 +135,6 @@ class Roster:
                 )
         return index
 
-    def index_of_living(self, ids: Int32Array) -> Int64Array:
-        """The rows of these characters, all of which are in the roster."""
-        return np.searchsorted(self.ids, ids)
-
     def _raise_unknown(self, character: int, row: int) -> NoReturn:
         what = "despawned" if self.first_id <= character < self.next_id else "unknown"
         known = f"{len(self.ids)} characters live" + (f", {self.ids[0]} to {self.ids[-1]}" if len(self.ids) else "")
@@ -166,11 +158,6 @@ def _extended(column: NDArray[Scalar], count: int, entry: int) -> NDArray[Scalar
 def _places(posed: BoolArray) -> Int64Array:
     """The index of each posed character among the posed ones, -1 for others."""
     return np.arange(len(posed)) if posed.all() else np.where(posed, np.cumsum(posed) - 1, UNPOSED)
-
-
-def as_layers(mask: ArrayLike, count: int) -> Int64Array:
-    """Checked layers of `count` characters, given as one number for all or one each."""
-    return validate.integers(mask, "mask", count, 0, ALL_LAYERS).astype(np.int64)
 
 
 def as_jumps(teleport: Flags, count: int) -> BoolArray | bool:

@@ -42,13 +42,9 @@ class Snapshot(Queries):
     __signature__ = NO_CONSTRUCTOR
 
     _tree: Tree
-    """The tree over the limbs' boxes."""
     _table: LimbTable
-    """The columns of the limbs."""
     _kernel_rows: LimbRows
-    """The columns that compiled loops read."""
     _packed: tuple[LimbRows, Tree]
-    """`_kernel_rows` and `_tree` in the packed form for loops, which halves the time to read them."""
     _roster: Roster
     """The characters and statics."""
     _layout: WorldLayout
@@ -59,7 +55,6 @@ class Snapshot(Queries):
     """`tree_cost` when the tree was built."""
     _is_as_built: bool = False  # whether no limb has moved since the tree was built
     _state_row: None = None
-    """None: limbs are numbered as in the state."""
 
     def __init__(
         self,
@@ -136,12 +131,10 @@ class Snapshot(Queries):
 
     @property
     def _labels(self) -> RowLabels:
-        """Names, hit groups and bones of the limbs."""
         return self._layout.labels(self._columns.positions, self._columns.orientations)
 
     @property
     def _group_names(self) -> Mapping[str, int]:
-        """Numbers of hit groups by name, from all rigs so far."""
         return self._roster.groups
 
     @property

@@ -62,7 +62,8 @@ class StaticCalls(ObservedQueries):
             before = self._present.roster
             own, handle = labelled(limbs, mask, hit_group), before.statics.next_handle
             statics = before.statics.with_one(own)
-            self._restructure(replace(before, statics=statics), StaticPose.at_rest(len(statics.handles) - 1))
+            at_rest = StaticPose.of(len(statics.handles) - 1, [0, 0, 0], [0, 0, 0, 1])
+            self._restructure(replace(before, statics=statics), at_rest)
             self._lock.notify("add_static", limbs=own, handle=handle)
             return handle
 

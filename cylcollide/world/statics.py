@@ -48,10 +48,10 @@ class Statics(NamedTuple):
 
     def _raise_unknown(self, handle: object, was_known: bool) -> NoReturn:
         count, what = len(self.handles), "removed" if was_known else "unknown"
-        known = f"{count} there" + (f", {self.handles[0]} to {self.handles[-1]}" if count else "")
+        known = f"{count} of them" + (f", {self.handles[0]} to {self.handles[-1]}" if count else "")
         raise ValueError(
-            f"handle: expected a static of this world ({known}), got {validate.shown(handle)}: {what}; pass what "
-            "add_static has returned"
+            f"handle: expected a static of this world ({known}), got {validate.shown(handle)}: {what}; pass a "
+            "handle that add_static returned"
         )
 
     def rows_of(self, place: int) -> RigRows:

@@ -63,11 +63,11 @@ def test_ticks_that_are_not_kept(walk: PoseHistory):
     hits = walk.cast_segments(*shot, tick=ticks, alpha=alphas, on_old="miss")
     assert hits.hit.tolist() == [False, False, True, False, False, False, False]
     for bad, match in (
-        ({"tick": 1}, "tick: expected 2 to 5, which is kept, got 1 in row 0; keep more ticks, or say"),
+        ({"tick": 1}, "tick: expected 2 to 5, which is kept, got 1 in row 0; keep more ticks, or pass"),
         ({"tick": 5, "alpha": 0.5}, "expected 0 for tick 5"),
     ):
         for ask in (walk.cast_segments, lambda *_, **when: walk.limbs_at(**when)):  # limbs_at has no on_old
-            with pytest.raises(ValueError, match=match.partition(", or say")[0]):
+            with pytest.raises(ValueError, match=match.partition(", or pass")[0]):
                 ask(*shot, **bad)
         with pytest.raises(ValueError, match=match):
             walk.cast_segments(*shot, **bad)

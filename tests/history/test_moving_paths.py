@@ -88,5 +88,5 @@ def test_a_custom_path_is_checked(history: PoseHistory, change: dict, words: str
 
 def test_a_path_excludes_other_arguments(history: PoseHistory):
     path = cc.flight([0.0, 0.0, 0.0], [1.0, 0.0, 0.0], 1.0)
-    with pytest.raises(ValueError, match="path: expected no ends, t0 or t1 beside a path"):
+    with pytest.raises(ValueError, match="path: expected a path alone"):
         history.cast_moving(path, t0=0.0)

@@ -17,7 +17,7 @@ from cylcollide.kernels.dispatch import distance_to, growth_to_reach, outside_by
 from cylcollide.kernels.limb_table import plain_limb
 from cylcollide.kernels.support import support, way_from
 from cylcollide.limbs.distance import nearest_limb
-from cylcollide.query.clearance import corner_speeds, sizes_of
+from cylcollide.query.clearance import corner_speeds
 from cylcollide.query.farthest import farthest
 
 LESS, MORE = 1.0 - 1e-6, 1.0 + 1e-6
@@ -73,7 +73,8 @@ def test_boxes_and_planes_hold_all_samples(s: KnownPlaces):
 def test_kernel_numbers_of_points(s: KnownPlaces):
     other = s.outer + s.size[:, None] * np.random.default_rng(2).normal(size=(N, 3))
     distance, growth = s.limbs.closest_points(other).distance, np.empty(N)
-    speeds = corner_speeds(*sizes_of(s.limbs._table))
+    t = s.limbs._table
+    speeds = corner_speeds(t.kind, t.p1, t.p2, t.radius, t.radius2)
     for i in range(N):
         limb, outer = plain_limb(s.limbs._table, i), tuple(s.outer[i])
         points = np.array([s.place[i], *s.samples[i, :2], *s.inner[i, :2], s.outer[i], other[i]])

@@ -7,8 +7,8 @@ from support.machine_code import interpreted
 from support.one_limb import one_bone_rig
 
 import cylcollide as cc
-from cylcollide.history import motion as motions
-from cylcollide.history.motion import Motion, motion
+from cylcollide.history import doubts
+from cylcollide.history.doubts import Motion, motion
 from cylcollide.kernels.aabb import limb_boxes
 from cylcollide.recorded.motion import MARGIN
 
@@ -43,7 +43,7 @@ def bound_of(found: Motion, share: float) -> np.ndarray:
 def test_no_limb_exceeds_its_bound(monkeypatch, plain: bool, interpolate: str, limb: str):
     """Boxes of 40 limbs that move and turn, at any two moments; the bounds are at most twice as large as needed."""
     if plain:
-        monkeypatch.setattr(motions, "fill_motions", interpreted(motions.fill_motions))
+        monkeypatch.setattr(doubts, "fill_motions", interpreted(doubts.fill_motions))
     rng, world, rig = np.random.default_rng(5), cc.HitWorld(), one_bone_rig(LIMBS[limb])
     history, ids = cc.PoseHistory(world, interpolate=interpolate), world.spawn(rig, 40)
     place, turn = rng.normal(size=(40, 3)), rng.normal(size=(40, 4))

@@ -10,7 +10,8 @@ from support.awkward_forms import Plain
 from support.cases.everyday_shape_worlds import mixed
 
 import cylcollide as cc
-from cylcollide.limbs.meshes import BOX_CORNERS, BOX_TRIANGLES
+from cylcollide.limbs.meshes import BOX_TRIANGLES
+from cylcollide.query.boxes import BOX_CORNERS
 from cylcollide.query.result import Result
 
 ROWS = 6

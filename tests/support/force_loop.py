@@ -17,7 +17,7 @@ from support.machine_code import replace_loop
 from support.thresholds import set_threshold
 
 import cylcollide as cc
-from cylcollide.query import scratch
+from cylcollide.query import exact_fallback, scratch
 from cylcollide.query.loops import single
 from cylcollide.query.loops.brute_force import cast_brute_force
 from cylcollide.query.loops.columns import HitColumns
@@ -73,13 +73,18 @@ def forced(way: str, **more: int) -> Iterator[Seen]:
 
         return call
 
-    made = cc.RayHits.__init__
+    made, resolve = cc.RayHits.__init__, exact_fallback.resolve_hits
 
-    def watched(hits: cc.RayHits, read: Any, limbs: Any, inside: Any, near: Any = None, resolved: Any = None) -> None:
+    def watched(hits: cc.RayHits, read: Any, limbs: Any, inside: Any, resolved: Any = None) -> None:
+        if resolved is None:
+            assert not read("undecided").any()
+            seen.kept(HitColumns(*(read(name) for name in HitColumns._fields)))
+        made(hits, read, limbs, inside, resolved)
+
+    def resolving(read: Any, *others: Any) -> Any:
+        assert read("undecided").any()
         seen.kept(HitColumns(*(read(name) for name in HitColumns._fields)))
-        assert resolved is None
-        assert (near is not None) == read("undecided").any()
-        made(hits, read, limbs, inside, near)
+        return resolve(read, *others)
 
     with pytest.MonkeyPatch.context() as patch:
         for name, value in {**WAYS.get(way, {}), **more}.items():
@@ -88,6 +93,7 @@ def forced(way: str, **more: int) -> Iterator[Seen]:
         for name, loop in ((SINGLE, single.cast_single_rays), (BRUTE_FORCE, cast_brute_force), (STREAMS, cast_stream)):
             replace_loop(patch, loop, counted(name, loop))
         patch.setattr(cc.RayHits, "__init__", watched)
+        patch.setattr(exact_fallback, "resolve_hits", resolving)
         yield seen
 
 

@@ -7,7 +7,7 @@ from matplotlib.text import Text
 from support.missing_packages import hide_package
 
 import cylcollide as cc
-from cylcollide.limbs import outlines
+from cylcollide.limbs import meshes
 from cylcollide.limbs.meshes import profile
 from cylcollide.limbs.pictures import GAP, HIT, OTHERS, TARGET, pale
 
@@ -45,7 +45,7 @@ def test_no_focus_gives_a_map_with_ids(street, tmp_path):
 
 def test_limbs_of_a_shape_are_outlined_at_once(street, monkeypatch):
     made = []
-    monkeypatch.setattr(outlines, "profile", lambda *given: made.append(given[0]) or profile(*given))
+    monkeypatch.setattr(meshes, "profile", lambda *given: made.append(given[0]) or profile(*given))
     street.plot()
     assert set(made) == {cc.Shape(kind) for kind in street.limbs.kind} - {cc.Shape.BOX}
     assert len(made) < len(street.limbs) / 2

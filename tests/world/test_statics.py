@@ -58,14 +58,14 @@ def test_handles_are_not_used_twice(world):
     assert world.add_static(wall(6.0)) == 2
     for call in (world.remove_static, lambda handle: world.move_static(handle, [0, 0, 0], NO_TURN)):
         with pytest.raises(
-            ValueError, match=r"handle: expected a static of this world \(2 there, 0 to 2\), got 1: removed"
+            ValueError, match=r"handle: expected a static of this world \(2 of them, 0 to 2\), got 1: removed"
         ):
             call(1)
         for unknown in (3, -1, 0.0, True, None, "0", 2**80, [0], np.array([0])):
             with pytest.raises(ValueError, match="handle: expected a static of this world"):
                 call(unknown)
     world.move_static(np.int64(0), [0, 0, 0], NO_TURN)
-    with pytest.raises(ValueError, match=r"\(0 there\), got 0: unknown"):
+    with pytest.raises(ValueError, match=r"\(0 of them\), got 0: unknown"):
         cc.HitWorld().remove_static(0)
 
 

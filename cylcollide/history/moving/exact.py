@@ -108,7 +108,7 @@ class BulletAndLimb:
         """The straight motions of bullet and limb."""
         request, piece = self.interval.request, self.interval.piece
         flights, limbs, row = request.flights, request.limbs, self.limb
-        places = (flights.starts[piece], flights.ends[piece], *limbs.here[row], *limbs.there[row])
+        places = (flights.starts[piece], flights.ends[piece], *limbs.ends[row], *limbs.next_ends[row])
         start, end, a, c, b, d = (cast(Triple, tuple(place.tolist())) for place in places)
         radius, radius2 = limbs.table.rows[row, RADIUS : RADIUS2 + 1].tolist()
         kind = Shape(limbs.table.kind.item(row))

@@ -136,7 +136,7 @@ class MovingHits(HitFields):
         """The number of bullets that needed exact arithmetic."""
         return int(np.count_nonzero(~self._contacts["accurate"]))
 
-    def _spots(self) -> Columns:
+    def _surface_columns(self) -> Columns:
         flights, piece, rows = self._flights, self.piece, np.flatnonzero(self.hit)
         position, normal = np.full((2, len(self), 3), np.nan)
         rays = Rays(flights.starts[piece], flights.ends[piece], True, NO_LIMIT, NO_RADIUS)

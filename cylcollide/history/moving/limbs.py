@@ -39,7 +39,7 @@ class MovingLimbs:
         rows, no_paths = aligned((m, MOVING_ROW), np.float64), np.empty((0, PATH_ROW))
         table = columns_of(MovingRows, m, rows, no_paths, row)
         fill_moving_rows(ring.recorded, tick, table)
-        self.here, self.there = (rows[:, first : first + 6].reshape(m, 2, 3) for first in (P1, P1_NEXT))
+        self.ends, self.next_ends = (rows[:, first : first + 6].reshape(m, 2, 3) for first in (P1, P1_NEXT))
         """Recorded ends at the tick and at the next one, equal for a limb that stays; (m, 2, 3) each."""
         self.table = table._replace(paths=self._paths_of(table))
 
@@ -56,7 +56,7 @@ class MovingLimbs:
             return paths
         here = RewoundLimbs(self.ring, self.tick[own], np.zeros(len(own)), table.row[own])
         labels = here._labels
-        paths[:, HERE : HERE + 3], paths[:, THERE : THERE + 3] = self.here[own, 0], self.there[own, 0]
+        paths[:, HERE : HERE + 3], paths[:, THERE : THERE + 3] = self.ends[own, 0], self.next_ends[own, 0]
         paths[:, TURN + 3] = paths[:, TURN_NEXT + 3] = 1.0
         paths[:, AXES : HALF + 3] = here._table.boxes
         carried = labels.bone != NO_BONE  # statics have no bone, and keep the axes of this tick
@@ -94,18 +94,16 @@ class HitLimbs:
 
     @cached_property
     def _table(self) -> LimbTable:
-        """The columns of the limbs."""
         t, rows, share = self._rewound._table, self._rows, self._alpha[:, None]
         straight = ((self._all.table.next_row[rows] != STAYS) & (t.box < 0))[:, None]
         p1, p2 = (
-            np.where(straight, (1.0 - share) * self._all.here[rows, k] + share * self._all.there[rows, k], placed)
+            np.where(straight, (1.0 - share) * self._all.ends[rows, k] + share * self._all.next_ends[rows, k], placed)
             for k, placed in enumerate((t.p1, t.p2))
         )
         return make_table(t.kind, p1, p2, t.radius, t.radius2, t.box, t.boxes, t.character, t.mask)
 
     @cached_property
     def _kernel_rows(self) -> LimbRows:
-        """The columns that loops read."""
         return self._table.kernel_rows
 
     @property

@@ -13,7 +13,7 @@ from cylcollide._types import ALL_LAYERS, POLICY_HIT, BoolArray, Float64Array, I
 from cylcollide.bvh.traverse import make_stack
 from cylcollide.history.flight import FlightPath
 from cylcollide.history.moving.limbs import MovingLimbs
-from cylcollide.history.requests import ProtectedSince, protected_by, repeated
+from cylcollide.history.requests import NO_PROTECTION, ProtectedSince, protected_by, repeated
 from cylcollide.history.sample_times import ON_OLD, OnOld, raise_not_kept
 from cylcollide.history.ticks import Ring
 from cylcollide.kernels.ray import Rays
@@ -115,11 +115,14 @@ class MovingRequest:
         known_roughly = np.flatnonzero(intervals.is_open)  # so the whole piece is used
         start[known_roughly] = flights.starts[intervals.piece[known_roughly]]
         end[known_roughly] = flights.ends[intervals.piece[known_roughly]]
-        batch = RayBatch(Rays(start, end, True, NO_LIMIT, NO_RADIUS), EVERY_LAYER, IGNORE_NONE, POLICY_HIT)
-        tick = intervals.tick.astype(np.int32)
-        offsets, row = (
-            _rows_near_many(batch, ring, tick) if len(tick) >= MANY_BULLETS else _rows_near(batch, ring, tick)
-        )
+        rays, tick = Rays(start, end, True, NO_LIMIT, NO_RADIUS), intervals.tick.astype(np.int32)
+        if len(tick) >= MANY_BULLETS:
+            order, _ = sorted_by_tick(rays, rays, tick, np.zeros(len(tick)), len(ring.ticks))
+            offsets, row = rows_near_many(ring.recorded, order, True, scratch_for_streams(ring.deepest_tree, 0))
+        else:
+            batch = RayBatch(rays, EVERY_LAYER, IGNORE_NONE, POLICY_HIT)
+            nobody = Protection(*NO_PROTECTION, np.empty(0))
+            offsets, row = rows_near_rays(batch, ring.recorded, tick, nobody, True, make_stack(ring.deepest_tree))
         return offsets, np.repeat(tick, np.diff(offsets)), row
 
     def _protected_from(self, count: Int64Array, number: Int32Array) -> Float64Array:
@@ -136,19 +139,6 @@ class MovingRequest:
         cut = np.flatnonzero((begin < since) & ends_in_it)
         until[cut] = (since[cut] - begin[cut]) / (end[cut] - begin[cut])
         return until
-
-
-def _rows_near(batch: RayBatch, ring: Ring, tick: Int32Array) -> tuple[Int64Array, Int32Array]:
-    """The rows that each ray may hit at its tick: offsets, and rows ascending for each ray."""
-    nobody = Protection(np.empty(0, np.int64), np.empty(0), np.empty(0))
-    return rows_near_rays(batch, ring.recorded, tick, nobody, True, make_stack(ring.deepest_tree))
-
-
-def _rows_near_many(batch: RayBatch, ring: Ring, tick: Int32Array) -> tuple[Int64Array, Int32Array]:
-    """`_rows_near` by ray streams: rays sorted by tick and traced together."""
-    n, tree = len(tick), ring.deepest_tree
-    order, _ = sorted_by_tick(batch.rays, batch.rays, tick, np.zeros(n), len(ring.ticks))
-    return rows_near_many(ring.recorded, order, True, scratch_for_streams(tree, 0))
 
 
 def _distinct(ring: Ring, tick: Int32Array, row: Int32Array) -> tuple[MovingLimbs, Int32Array]:
@@ -185,7 +175,9 @@ def _checked_pieces(
     """
     if isinstance(starts, FlightPath):
         if not (ends is None and times[0] is None and times[1] is None):
-            raise ValueError("path: expected no ends, t0 or t1 beside a path, which has them, got some; leave them out")
+            raise ValueError(
+                "path: expected a path alone, which has ends, t0 and t1, got some of these, too; leave them out"
+            )
         path, names = starts, ("path.starts", "path.ends", "path.t0", "path.t1")
         first, last = validate.vectors(path.starts, names[0]), validate.vectors(path.ends, names[1], len(path.starts))
         given: tuple[ArrayLike, ArrayLike] = (path.t0, path.t1)
@@ -193,8 +185,8 @@ def _checked_pieces(
         if ends is None or times[0] is None or times[1] is None:
             raise ValueError("ends, t0, t1: expected all three beside starts, got None; or pass a path alone")
         path, names, given = None, ("starts", "ends", "t0", "t1"), (times[0], times[1])
-        first_ends = repeated((starts, ends), names[:2], (*times, *target_times), (*names[2:], *TARGET_TIMES))
-        pair = as_pairs(first_ends, ends, names[:2])
+        every_time = dict(zip((*names[2:], *TARGET_TIMES), (*times, *target_times), strict=True))
+        pair = as_pairs(repeated({"starts": starts, "ends": ends}, every_time), ends, names[:2])
         first, last = (validate.vectors(one, name) for one, name in zip(pair, names[:2], strict=True))
     n = len(first)
     t0, t1 = (validate.per_row(values, name, n) for values, name in zip(given, names[2:], strict=True))
