@@ -132,21 +132,6 @@ def test_all_queries_are_consistent(everyday: tuple[cc.Limbs, Array, Array]):
     assert 0 < rays.hit.sum() < world.cast_rays(start, end - start).hit.sum()
 
 
-@pytest.mark.usefixtures("way")
-def test_copies_after_change_nothing_copies_before_win(everyday: tuple[cc.Limbs, Array, Array]):
-    """Each limb twice: of two limbs hit at the same place the lower index wins."""
-    limbs, start, end = everyday
-    few, n = {"starts": start[: sized(200)], "ends": end[: sized(200)], "inside": "ignore"}, len(limbs)
-    once = cc.HitWorld(limbs).cast_segments(**few)
-    twice = cc.HitWorld(cc.Limbs.concat([limbs, limbs])).cast_segments(**few)
-    assert not same_bits(once, twice)
-    assert twice.rechecked == once.rechecked
-    other = cc.HitWorld(cc.Limbs.concat([limbs[n // 2 :], limbs])).cast_segments(**few)
-    assert np.array_equal(
-        other.limb, np.where(once.limb >= n // 2, once.limb - n // 2, once.limb + (n - n // 2) * once.hit)
-    )
-
-
 # Masks and characters -----------------------------------------------------------------------------------------------
 
 
