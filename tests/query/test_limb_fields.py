@@ -49,10 +49,8 @@ def test_labels_describe_the_limb_hit(n: int, inside: str):
 def test_a_world_without_limbs_has_no_label():
     empty = cc.HitWorld(cc.Limbs.spheres(np.zeros((0, 3)), 1.0))
     for n in (0, 1, 300):
-        hits, chords = (
-            empty.cast_segments(np.zeros((n, 3)), np.ones((n, 3))),
-            empty.chords_segments(np.zeros((n, 3)), np.ones((n, 3))),
-        )
+        hits = empty.cast_segments(np.zeros((n, 3)), np.ones((n, 3)))
+        chords = empty.chords_segments(np.zeros((n, 3)), np.ones((n, 3)))
         assert hits.limb_name.tolist() == [None] * n
         assert hits.hit_group.tolist() == hits.bone.tolist() == hits.rig_limb.tolist() == [-1] * n
         assert hits.local_position.shape == hits.local_normal.shape == hits.exit_normal.shape == (n, 3)
