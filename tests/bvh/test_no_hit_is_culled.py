@@ -11,6 +11,7 @@ import numpy as np
 import pytest
 from support.check_cylinders import sized
 
+import cylcollide as cc
 from cylcollide._types import Float64Array
 from cylcollide.bvh.build import build
 from cylcollide.bvh.layout import Tree
@@ -259,3 +260,22 @@ def test_a_start_too_far_away_is_untrusted():
     for times, blind in ((0.5, False), (2.0, True)):
         start = np.array([0.0, 0.0, times * FARTHEST_START * half])
         assert seen_from(tree, start, np.zeros(3)).untrusted == blind
+
+
+@pytest.mark.parametrize("count", [5, 100])
+@pytest.mark.parametrize("zero", [0.0, -0.0])
+def test_a_zero_may_have_either_sign(count: int, zero: float):
+    """Directions are negated axes, whose zero components are negative."""
+    rng = np.random.default_rng(3)
+    foot = rng.uniform(-5.0, 5.0, (count, 3))
+    world = cc.HitWorld(cc.Limbs.cylinders(foot, foot + np.array([0.0, 0.0, 1.0]), 0.3))
+    origin = foot + np.array([0.1, 0.1, 20.0])
+    for axis in np.eye(3):
+        hits = world.cast_rays(origin, np.where(axis == 0.0, zero, -axis)[None, :].repeat(count, axis=0))
+        assert hits.hit.all() == (axis[2] == 1.0)
+    origin[:, 0] = 0.0
+    end = origin - np.array([0.0, 0.0, 40.0])
+    end[:, 0] = zero
+    again = world.cast_segments(origin, end)
+    alone = [world.cast_segments(origin[i], end[i]).limb[0] for i in range(count)]
+    assert again.limb.tolist() == alone

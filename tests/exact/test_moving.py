@@ -75,7 +75,7 @@ def test_translating_limbs_have_the_chords_of_rays(case, drift):
 # By hand ------------------------------------------------------------------------------------------------------------
 
 ORIGIN, UP = np.zeros(3), np.array([0.0, 0.0, 4.0])
-X = np.array([1.0, 0.0, 0.0])
+X, Z = np.array([1.0, 0.0, 0.0]), np.array([0.0, 0.0, 1.0])
 HALF = Fraction(1, 2)
 
 
@@ -83,6 +83,16 @@ def times(m: Motion) -> list[tuple[float, bool, float, bool, Face]]:
     """Return entry and exit of every contact, whether they are open, and the face."""
     found = contact_intervals(m)
     return [(c.entry.rounded(), c.entry_open, c.exit.rounded(), c.exit_open, contact_face(m, c)) for c in found]
+
+
+def test_a_limb_that_crosses_between_two_ticks_is_hit():
+    """At both ticks it is far from the bullet, which does not move."""
+    for shape in SHAPES:
+        radii = (1.0, 0.5) if shape == Shape.TUBE else (1.0, 1.0)
+        m = motion(shape, ORIGIN, ORIGIN, [-10 * X - 2 * Z, 10 * X - 2 * Z], [-10 * X + 2 * Z, 10 * X + 2 * Z], *radii)
+        m = m if shape != Shape.SPHERE else m._replace(p1=((-10.0, 0.0, 0.0), (10.0, 0.0, 0.0)))
+        bore = [(0.45, False, 0.475, False, Face.SIDE), (0.525, False, 0.55, False, Face.BORE)]
+        assert times(m) == (bore if shape == Shape.TUBE else [(0.45, False, 0.55, False, Face.SIDE)]), shape
 
 
 def test_a_limb_is_not_hit_at_the_moment_its_axis_vanishes():
@@ -94,6 +104,13 @@ def test_a_limb_is_not_hit_at_the_moment_its_axis_vanishes():
     assert times(motion(Shape.CAPSULE, ORIGIN, ORIGIN, *ends, 1.0, 0.0)) == [(0.0, False, 1.0, False, Face.INSIDE)]
     beyond = motion(Shape.CYLINDER, 2 * X, 2 * X, *ends, 1.0, 0.0)
     assert times(beyond) == []
+
+
+def test_a_moment_without_axis_is_no_contact():
+    """The bullet crosses the plane of the vanishing cylinder at that moment, within its radius or outside."""
+    for shape in (Shape.CYLINDER, Shape.TAPERED, Shape.ELLIPSOID):
+        for beside in (ORIGIN, X / 2, X, 2 * X):
+            assert times(motion(shape, beside - 9 * UP, beside + 9 * UP, [ORIGIN, ORIGIN], [UP, -UP], 1.0, 1.0)) == []
 
 
 def test_a_limb_without_axis_is_never_hit_and_a_capsule_without_one_is_a_ball():
@@ -148,6 +165,26 @@ def test_an_interval_in_two_parts_has_the_same_contacts(shape):
     assert found > 15
 
 
+@EVERY_SHAPE
+def test_a_reversed_flight_has_reversed_contacts(shape):
+    rng = Random(100 + int(shape))
+    found = 0
+    for family in FAMILIES * 8:
+        m = family(rng, shape)
+        begin, end, _, alpha0, alpha1 = m.interval
+        back = TickInterval(1 - end, 1 - begin, True, alpha0 + alpha1, -alpha1)
+        m = m._replace(interval=m.interval._replace(is_closed=True))
+        there, here = contact_intervals(m), contact_intervals(m._replace(start=m.end, end=m.start, interval=back))
+        assert len(there) == len(here), m
+        for a, b in zip(there, reversed(here), strict=True):
+            assert (a.entry_open, a.exit_open) == (b.exit_open, b.entry_open), m
+            for x, y in ((a.entry, b.exit), (a.exit, b.entry)):
+                assert x.rounded() == y.rounded(1, -1), m
+                assert x.rounded(-1, 1) == -y.rounded(), m
+        found += len(there)
+    assert found > 15
+
+
 def scaled(m: Motion, factor: float) -> Motion:
     """Return the motion with every length multiplied by a factor."""
 
@@ -157,6 +194,16 @@ def scaled(m: Motion, factor: float) -> Motion:
     ends = [(times_factor(p[0]), times_factor(p[1])) for p in (m.p1, m.p2)]
     radii = m.radius * factor, m.radius2 * factor
     return Motion(times_factor(m.start), times_factor(m.end), m.shape, *ends, *radii, m.interval)
+
+
+@EVERY_SHAPE
+def test_the_unit_of_length_changes_nothing(shape):
+    rng = Random(200 + int(shape))
+    for family in FAMILIES:
+        m = family(rng, shape)
+        contacts = contact_intervals(m)
+        for factor in (2.0**-450, 2.0**450):
+            assert contact_intervals(scaled(m, factor)) == contacts
 
 
 @EVERY_SHAPE

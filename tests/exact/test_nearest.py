@@ -119,6 +119,18 @@ def test_nearest_solid_and_is_within():
     assert not is_within(egg, (0.0, 0.0, np.nextafter(2.0, 0.0)), 0.0)
 
 
+def test_boxes_with_slightly_skewed_axes():
+    """With more skew than rounding ever causes, the place is still the nearest of the solid that the axes define."""
+    limbs = cc.Limbs.boxes([[0.5, 0, 0]], [1, 2, 3, 4], [1.0, 2.0, 3.0])
+    skewed = limbs._table.boxes.copy()
+    skewed[0, :9] += np.random.default_rng(2).normal(size=9) * 1e-3
+    limbs = cc.Limbs(limbs._table._replace(boxes=skewed), limbs.hit_group, limbs.names)
+    solid = exact_limb(limbs._table, 0)
+    for point in np.random.default_rng(3).normal(size=(12, 3)) * 4.0:
+        found = nearest(solid, tuple(point.tolist()))
+        assert found[0] == pytest.approx(float(signed_distance(limbs, 0, point)), abs=1e-13)
+
+
 LINE = 2.0**-663, 2.0**-700, 5e-324
 
 

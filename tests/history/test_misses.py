@@ -128,6 +128,17 @@ def test_text_resolves_gap_and_times_anywhere(moved: float, epoch: float):
     assert f"{history.times[-1]:.13g}" in repr(history)
 
 
+def test_a_shot_that_hits():
+    _, history, _ = walker()
+    why = history.explain_miss([0.5, -3, 0], [0.5, 1, 0], 4.0)
+    assert why.hit
+    assert (why.gap, why.limb) == (0.0, 0)
+    assert why.point == pytest.approx([0.5, -0.1, 0], abs=1e-15)
+    assert np.array_equal(why.point, why.segment_point)
+    assert why.first.hit
+    assert "3.9 to 4.1 (now)" in str(why)
+
+
 def test_a_time_without_limbs():
     world, history, character = walker()
     world.despawn(character)
@@ -184,10 +195,22 @@ def test_when_the_head_would_be_hit():
     assert (by_number.gap, by_number.limb) == (why.gap, why.limb)
 
 
+def test_a_group_counts_even_behind_others():
+    """The head of the character behind is hit if the character in front is ignored."""
+    history, ids = two_humanoids()
+    start, end = [-5, 0, 1.65], [5, 0, 1.65]
+    why = history.explain_miss(start, end, 0.5, hit_group="head", ignore_character=int(ids[0]))
+    assert why.hit
+    assert why.character == ids[1]
+    away = history.explain_miss(start, end, 0.5, hit_group="arm")
+    assert not away.hit
+    assert away.first.limb_name == "head"
+
+
 def test_options_equal_query_options():
     _, history, character = walker(mask=2)
     start, end = [0.5, -3, 0], [0.5, 1, 0]
-    assert history.explain_miss(start, end, 4.0, mask=[2]).hit
+    assert history.explain_miss(start, end, 4.0, mask=2).hit
     for options in ({"mask": 1}, {"ignore_character": character}, {"protected_since": {character: 4.0}}):
         why = history.explain_miss(start, end, 4.0, **options)
         assert (why.hit, why.limb, why.gap) == (False, -1, np.inf)
@@ -211,13 +234,17 @@ def test_options_equal_query_options():
         ({"resolution": 0.0}, "resolution: expected a time > 0, got 0.0"),
         ({"resolution": 1e-9}, "resolution: expected at most 1000000 steps from 0.0 to 8.0"),
         ({"mask": -1}, "mask: expected 0 to"),
-        ({"mask": [1, 2]}, r"mask: expected one integer or shape \(1,\), got shape \(2,\)"),
     ],
 )
 def test_bad_input(change: dict, message: str):
     _, history, _ = walker()
     with pytest.raises(ValueError, match=message):
         history.explain_miss(**{"start": [0.5, -3, 0], "end": [0.5, 1, 0], "time": 4.0, **change})
+
+
+def test_unknown_keywords():
+    with pytest.raises(TypeError, match="unexpected keyword argument 'inside'"):
+        walker()[1].explain_miss([0, 0, 0], [1, 0, 0], 0.0, inside="exit")
 
 
 def test_an_explanation_keeps_its_ticks():
@@ -280,3 +307,11 @@ def test_a_miss_without_targets_has_reasons():
     assert "miss: no limb can be hit at time 0 (tick 0, alpha 0)\n  there are no limbs then" in str(
         empty.explain_miss(*ends, 0.0)
     )
+
+
+def test_one_mask_may_be_a_list():
+    history, _ = two_humanoids()
+    asked = ([0, 0, 9], [1, 0, 9], float(history.times[0]))
+    assert str(history.explain_miss(*asked, mask=[1])) == str(history.explain_miss(*asked, mask=1))
+    with pytest.raises(ValueError, match=r"mask: expected one integer or shape \(1,\), got shape \(2,\)"):
+        history.explain_miss(*asked, mask=[1, 2])

@@ -54,9 +54,11 @@ def test_bounds_hold_and_are_close(shape, count, record_property):
             delta = ROUNDING_BOUND * (np.abs(point).max() + limb.extent)
             assert lower <= true <= upper, (limbs, point, float(true))
             middle = (Decimal(float(lower)) + Decimal(float(upper))) / 2
-            used = max(used, abs(float(true - middle)) / delta)
-            wide = wide + (upper - lower > 3 * delta)
-            tried = tried + 1
+            used, wide, tried = (
+                max(used, abs(float(true - middle)) / delta),
+                wide + (upper - lower > 3 * delta),
+                tried + 1,
+            )
     record_property("share of the rounding bound used", float(used))
     assert wide <= tried // 10
     assert tried == 7 * count * len(FAR)
@@ -102,7 +104,6 @@ def test_certain_places_are_nearest_to_a_few_ulp(shape, count, record_property):
                 way = point.astype(np.longdouble) - np.array(place.position)
                 off.append(float(np.sqrt(way @ way)) - abs(float(true)))
                 worst = max(worst, *np.abs(off) / max(ulp, np.spacing(abs(float(true)))))
-                assert place.face == nearest(exact_limb(limbs._table, 0), tuple(point.tolist()))[3]
                 assert np.linalg.norm(place.normal) == pytest.approx(1.0, abs=4e-16)
                 if abs(place.distance) > 1e-6:
                     assert np.array(way, float) == pytest.approx(place.distance * np.array(place.normal), abs=8 * ulp)
@@ -140,6 +141,34 @@ def test_places_of_points_beside_the_axis_are_on_the_surface():
 UP = [[0, 0, 0]], [[0, 0, 4]]  # an axis from p1 to p2
 CUBE = cc.Limbs.boxes([[0, 0, 0]], [0, 0, 0, 1], [1.0, 1.0, 1.0])
 BRICK = cc.Limbs.boxes([[0, 0, 0]], [0, 0, 0, 1], [1.0, 2.0, 3.0])
+CASES = [  # limb, point, distance, position, normal, face
+    (cc.Limbs.cylinders(*UP, 1.0), (3, 0, 1), 2, (1, 0, 1), (1, 0, 0), "SIDE"),
+    (cc.Limbs.cylinders(*UP, 1.0), (4, 0, 8), 5, (1, 0, 4), (0.6, 0, 0.8), "CAP2"),
+    (cc.Limbs.cylinders(*UP, 1.0), (3, 0, 0), 2, (1, 0, 0), (1, 0, 0), "CAP1"),  # the rim belongs to the cap
+    (cc.Limbs.cylinders(*UP, 1.0), (0.5, 0, 2), -0.5, (1, 0, 2), (1, 0, 0), "SIDE"),
+    (cc.Limbs.cylinders(*UP, 1.0), (0, 0, 0.5), -0.5, (0, 0, 0), (0, 0, -1), "CAP1"),
+    (cc.Limbs.tubes(*UP, 2.0, 1.0), (0.5, 0, 2), 0.5, (1, 0, 2), (-1, 0, 0), "BORE"),
+    (cc.Limbs.tubes(*UP, 2.0, 1.0), (1.25, 0, 2), -0.25, (1, 0, 2), (-1, 0, 0), "BORE"),
+    (cc.Limbs.tubes(*UP, 2.0, 1.0), (1.75, 0, 2), -0.25, (2, 0, 2), (1, 0, 0), "SIDE"),
+    (cc.Limbs.tubes(*UP, 5.0, 4.0), (1, 0, 8), 5, (4, 0, 4), (-0.6, 0, 0.8), "CAP2"),
+    (cc.Limbs.tapered_cylinders(*UP, 5.0, 2.0), (0, 9, -3), 5, (0, 5, 0), (0, 0.8, -0.6), "CAP1"),
+    (cc.Limbs.tapered_cylinders(*UP, 5.0, 2.0), (0, 2, 5), 1, (0, 2, 4), (0, 0, 1), "CAP2"),
+    (cc.Limbs.tapered_cylinders(*UP, 5.0, 2.0), (0, 7.5, 4), 4.4, (0, 3.98, 1.36), (0, 0.8, 0.6), "SIDE"),
+    (cc.Limbs.cones(*UP, 3.0), (0, 0, 6), 2, (0, 0, 4), (0, 0, 1), "CAP2"),
+    (cc.Limbs.cones(*UP, 3.0), (0, 3, 8), 5, (0, 0, 4), (0, 0.6, 0.8), "CAP2"),
+    (cc.Limbs.capsules(*UP, 1.0), (0, 3, 0), 2, (0, 1, 0), (0, 1, 0), "CAP1"),
+    (cc.Limbs.capsules(*UP, 1.0), (0, 0.5, 2), -0.5, (0, 1, 2), (0, 1, 0), "SIDE"),
+    (cc.Limbs.capsules(*UP, 1.0), (0, 3, 8), 4, (0, 0.6, 4.8), (0, 0.6, 0.8), "CAP2"),
+    (cc.Limbs.spheres([[1, 0, 0]], 1.0), (1, 0, 0.5), -0.5, (1, 0, 1), (0, 0, 1), "SIDE"),
+    (cc.Limbs.ellipsoids(*UP, 1.0), (0, 0, 7), 3, (0, 0, 4), (0, 0, 1), "SIDE"),
+    (cc.Limbs.ellipsoids(*UP, 1.0), (3, 0, 2), 2, (1, 0, 2), (1, 0, 0), "SIDE"),
+    (cc.Limbs.ellipsoids(*UP, 4.0), (5, 0, 2), 1, (4, 0, 2), (1, 0, 0), "SIDE"),
+    (BRICK, (1, 3, 0), 1, (1, 2, 0), (0, 1, 0), "POS_X"),  # an edge belongs to the lowest face
+    (BRICK, (-4, 6, 0), 5, (-1, 2, 0), (-0.6, 0.8, 0), "NEG_X"),
+    (BRICK, (0.25, -1.5, 0), -0.5, (0.25, -2, 0), (0, -1, 0), "NEG_Y"),
+    (CUBE, (0, 0, 0), -1, (-1, 0, 0), (-1, 0, 0), "NEG_X"),
+    (CUBE, (0.5, 0.5, -0.5), -0.5, (1, 0.5, -0.5), (1, 0, 0), "POS_X"),
+]
 
 
 @np.errstate(all="ignore")
@@ -160,6 +189,15 @@ def test_cylinders_in_lanes_have_the_bits_of_one():
             tried += LANES
     assert len(set(faces)) == 6  # 3 faces, each from outside and from within
     assert tried // 2 < len(faces) < tried
+
+
+@np.errstate(all="ignore")
+@pytest.mark.parametrize("case", CASES)
+def test_places_solved_by_hand(case):
+    limbs, point, distance, position, normal, face = case
+    place = nearest_place(tuple(map(float, point)), limb_of(limbs))
+    assert (place.certain, cc.Face(int(place.face)).name) == (True, face)
+    assert (place.distance, *place.position, *place.normal) == pytest.approx((distance, *position, *normal), abs=1e-15)
 
 
 TURN = [0.1, 0.2, 0.3, 0.9]
@@ -209,8 +247,10 @@ SPECIAL = [  # points with equally near places, on a surface, or so near an axis
 def test_special_points_have_exact_places_without_exact_arithmetic(case):
     limbs, given = case
     point = tuple(float(x) for x in given)
-    place = nearest_place(point, limb_of(limbs))
-    (distance, position, normal, face) = nearest(exact_limb(limbs._table, 0), point)
+    place, (distance, position, normal, face) = (
+        nearest_place(point, limb_of(limbs)),
+        nearest(exact_limb(limbs._table, 0), point),
+    )
     assert place.certain
     assert (place.distance, cc.Face(int(place.face))) == (pytest.approx(distance, abs=1e-16), face)
     assert place.position == pytest.approx(position, abs=1e-9 if given is HALFWAY else 3e-16)

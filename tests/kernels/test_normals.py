@@ -50,6 +50,24 @@ def test_normals_of_limbs_of_any_proportion(kind: int):
         assert (normal[face == cc.Face.INSIDE] == 0.0).all()
 
 
+@pytest.mark.parametrize("kind", SHAPE_ROWS)
+def test_normals_do_not_depend_on_the_unit(kind: int):
+    """Other formulas apply in very small and very large units; powers of two change no digit of a limb."""
+    rng, n = np.random.default_rng([4, kind]), 20
+    limbs = mixed(n, kinds=[kind])
+    middle = 0.5 * (limbs.p1 + limbs.p2)
+    step = _unit(rng.normal(size=(n, 3))) * (np.linalg.norm(limbs.p2 - limbs.p1, axis=1) + limbs.radius + 1.0)[:, None]
+    starts, ends = middle - step, middle + step
+    hits = shots(limbs, starts, ends).cast()
+    assert hits.hit.sum() > n / 3
+    for unit in (2.0**-400, 2.0**400):
+        sizes = {name: unit * getattr(limbs, name) for name in ("p1", "p2", "radius", "radius2", "half")}
+        scaled = shots(replace(limbs, **sizes), unit * starts, unit * ends).cast()
+        assert (scaled.face == hits.face).all()
+        np.testing.assert_allclose(scaled.normal, hits.normal, rtol=0.0, atol=1e-12)
+        np.testing.assert_allclose(scaled.exit_normal, hits.exit_normal, rtol=0.0, atol=1e-12)
+
+
 @pytest.mark.coverage
 def test_a_ball_smaller_than_an_ulp_of_its_place_has_a_normal():
     """1/3 is not finite in binary: even in double-double the hit rounds to the centre, and any unit normal is right."""

@@ -1,6 +1,9 @@
-"""Faces, normals and thicknesses: cases solved by hand."""
+"""Faces, normals and thicknesses: cases solved by hand, and finite differences of the distance."""
 
+import numpy as np
 import pytest
+from support.cases.everyday_shape_worlds import mixed
+from support.check_cylinders import sized
 from support.oracle.shapes import tube
 from support.oracle.shapes.table import SHAPE_ROWS
 
@@ -58,3 +61,33 @@ def test_a_pipe_under_each_policy(inside: str, x: float):
     found = world.chords_segments(*row, inside=inside)
     assert [(4 * a, 4 * b) for a, b in zip(found.entry_fraction, found.exit_fraction, strict=True)] == chords
     assert world.occluded_segments(*row, inside=inside)[0] == (entry is not None)
+
+
+@pytest.mark.parametrize("at_exit", [False, True])
+def test_normals_are_the_gradient_of_the_distance(at_exit: bool):
+    """Moving the ray by e changes the distance of the hit by -(n·e)/(n·d), which gives n."""
+    shapes, rng = mixed(sized(210), seed=9), np.random.default_rng(2)
+    n = len(shapes)
+    target = shapes.p1 + rng.random((n, 1)) * (shapes.p2 - shapes.p1) + rng.normal(size=(n, 3)) * 0.2
+    towards = _unit(rng.normal(size=(n, 3)))
+    face, normal, distance = ("exit_" * at_exit + name for name in ("face", "normal", "distance"))
+
+    def cast(shift: np.ndarray) -> cc.RayHits:
+        return shapes.limbs().cast_rays(target - 4 * towards + shift, towards)
+
+    hits, step = cast(np.zeros(3)), 1e-6
+    moved = [(cast(step * e), cast(-step * e)) for e in np.eye(3)]
+    with np.errstate(invalid="ignore"):  # misses are infinitely far
+        slope = np.stack([getattr(a, distance) - getattr(b, distance) for a, b in moved], axis=1) / (2 * step)
+    found = getattr(hits, normal)
+    kept = hits.hit & (np.abs(np.einsum("ni,ni->n", found, towards)) > 0.3)
+    for one in (side for pair in moved for side in pair):
+        kept &= getattr(one, face) == getattr(hits, face)
+    assert np.bincount(shapes.kind[kept], minlength=len(SHAPE_ROWS)).min() >= sized(210) // 42
+    assert np.abs(np.linalg.norm(found[kept], axis=1) - 1).max() < 4e-15
+    want = _unit(slope[kept]) * (-1 if at_exit else 1)
+    assert np.abs(found[kept] - want).max() < 1e-5
+
+
+def _unit(v: np.ndarray) -> np.ndarray:
+    return v / np.linalg.norm(v, axis=1)[:, None]

@@ -1,10 +1,12 @@
 """Oracles, laws and hard worlds, with each closest-hit loop by itself: all give the answers of real arithmetic."""
 
 from collections import Counter
+from collections.abc import Iterator
 
 import numpy as np
 import pytest
 from support.cases.everyday_shape_worlds import mixed, shots_at
+from support.cases.frames import Array
 from support.cases.hard_worlds import HARD, SHOTS, shots
 from support.cases.shape_rays import SHAPES
 from support.cases.shape_rays_in_worlds import adversarial, cast_by_layer
@@ -18,6 +20,7 @@ from support.force_loop import (
     SINGLE,
     STREAMS,
     WAYS,
+    Seen,
     cast_by_all_loops,
     forced,
 )
@@ -27,6 +30,14 @@ from support.oracle.shapes.rows import Shots
 import cylcollide as cc
 
 TREE_WAYS = (SINGLE, STREAMS)
+
+
+@pytest.fixture(params=WAYS)
+def way(request: pytest.FixtureRequest) -> Iterator[Seen]:
+    """Send every query of the test through one loop; fail if no batch used it."""
+    with forced(request.param, **SHORT_STREAMS) as seen:
+        yield seen
+    assert seen.batches[request.param] > 0, f"nothing went {request.param}: {seen.batches}"
 
 
 # The oracle ---------------------------------------------------------------------------------------------------------
@@ -94,6 +105,48 @@ def test_scenes_hit_in_exact_order(name: str, seeds: range):
 # Laws ---------------------------------------------------------------------------------------------------------------
 
 
+@pytest.fixture(scope="module")
+def everyday() -> tuple[cc.Limbs, Array, Array]:
+    limbs = mixed(60, seed=8)
+    return limbs.limbs(), *shots_at(limbs, sized(360, 150), seed=9)
+
+
+@pytest.mark.usefixtures("way")
+def test_all_queries_are_consistent(everyday: tuple[cc.Limbs, Array, Array]):
+    """A hit is blocked and has a chord; the first chord is the hit; a start inside lies in some limb."""
+    limbs, start, end = everyday
+    world = cc.HitWorld(limbs)
+    for inside in POLICIES:
+        hits = world.cast_segments(start, end, inside=inside)
+        chords = world.chords_segments(start, end, inside=inside)
+        assert np.array_equal(world.occluded_segments(start, end, inside=inside), hits.hit)
+        assert np.array_equal(np.diff(chords.offsets) > 0, hits.hit)
+        assert np.array_equal(world.contains_points(start).limb >= 0, hits.started_inside)
+        assert min(hits.hit.sum(), (~hits.hit).sum(), hits.started_inside.sum()) > len(start) // 12
+        if inside != "exit":
+            first = chords.offsets[:-1][hits.hit]
+            assert np.array_equal(chords.limb[first], hits.limb[hits.hit])
+            assert np.array_equal(chords.entry_fraction[first], hits.fraction[hits.hit])
+    rays = world.cast_rays(start, end - start, max_distance=2.0)
+    assert np.array_equal(rays.hit, world.occluded_rays(start, end - start, max_distance=2.0))
+    assert 0 < rays.hit.sum() < world.cast_rays(start, end - start).hit.sum()
+
+
+@pytest.mark.usefixtures("way")
+def test_copies_after_change_nothing_copies_before_win(everyday: tuple[cc.Limbs, Array, Array]):
+    """Each limb twice: of two limbs hit at the same place the lower index wins."""
+    limbs, start, end = everyday
+    few, n = {"starts": start[: sized(200)], "ends": end[: sized(200)], "inside": "ignore"}, len(limbs)
+    once = cc.HitWorld(limbs).cast_segments(**few)
+    twice = cc.HitWorld(cc.Limbs.concat([limbs, limbs])).cast_segments(**few)
+    assert not same_bits(once, twice)
+    assert twice.rechecked == once.rechecked
+    other = cc.HitWorld(cc.Limbs.concat([limbs[n // 2 :], limbs])).cast_segments(**few)
+    assert np.array_equal(
+        other.limb, np.where(once.limb >= n // 2, once.limb - n // 2, once.limb + (n - n // 2) * once.hit)
+    )
+
+
 # Masks and characters -----------------------------------------------------------------------------------------------
 
 
@@ -127,8 +180,10 @@ def test_masked_limbs_are_ignored(per_ray: str, inside: str):
         assert not set(same_bits(hits, want, rows)) - {"limb", "character"}
         asked = {"mask": m, "ignore_character": c, "inside": inside}
         assert np.array_equal(world.occluded_segments(start[rows], end[rows], **asked), want.hit)
-        chords = world.chords_segments(start[rows], end[rows], **asked)
-        chords_kept = kept.chords_segments(start[rows], end[rows], inside=inside)
+        chords, chords_kept = (
+            world.chords_segments(start[rows], end[rows], **asked),
+            kept.chords_segments(start[rows], end[rows], inside=inside),
+        )
         assert np.array_equal(chords.limb, left[chords_kept.limb])
         seen.update(hit=int(want.hit.sum()), miss=int((~want.hit).sum()), sets=1)
     assert min(seen["hit"], seen["miss"]) > n // 8, seen

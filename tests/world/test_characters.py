@@ -6,7 +6,7 @@ import numpy as np
 import pytest
 from support.cases.everyday_worlds import make_crowd
 from support.character_life import Life, all_shapes_rig, answers, check_equal, crowd_of
-from support.check_cylinders import IS_COMPILED
+from support.check_cylinders import IS_COMPILED, same_bits
 from support.copies import COPIES
 from support.memory import memory_taken
 
@@ -83,6 +83,29 @@ def test_an_update_of_a_few_keeps_the_tree():
     child = world.snapshot()._tree.child
     world.set_poses(ids[3], *life.pose(rig, 1))
     assert world.snapshot()._tree.child is child
+
+
+def test_held_arrays_keep_their_values():
+    """Columns are written again only when no snapshot, hits or array that a user holds reads them."""
+    world, rig, ids, life = crowd_of(70)
+    rays = life.rays(200)
+    held = []
+    for step in range(12):
+        some = ids[life.rng.permutation(70)[: 1 + 69 * (step % 2)]]
+        world.set_poses(some, *life.pose(rig, len(some)))
+        hits, limbs = world.cast_segments(*rays), world.limbs
+        kinds = (
+            (limbs.p1, limbs.p1.copy()),
+            (limbs._table.rows[3:9, :2], limbs._table.rows[3:9, :2].copy()),
+            (memoryview(limbs.p2), limbs.p2.copy()),
+            (world.snapshot()._tree.bounds, world.snapshot()._tree.bounds.copy()),
+        )
+        held.append((hits, cc.HitWorld(cc.Limbs.concat([limbs[:5], limbs[5:]])).cast_segments(*rays), kinds[step % 4]))
+        del hits, limbs, kinds
+        for kept, want, (view, copied) in held[:: max(1, step)]:
+            assert not same_bits(kept, want)
+            assert np.array_equal(view, copied)
+    assert len(held) == 12
 
 
 def test_despawned_characters_free_memory():

@@ -100,6 +100,18 @@ def test_input_arrays_may_be_reused(crowd: cc.Limbs):
     assert not same_bits(want, world.cast_segments(starts, ends))
 
 
+def test_a_limit_is_one_number_or_one_a_ray(crowd: cc.Limbs):
+    world = cc.HitWorld(crowd)
+    starts, ends = shots_at(crowd, sized(100))
+    for limit in (0, 0.5, 3, np.inf):
+        one = world.cast_rays(starts, ends - starts, max_distance=limit)
+        each = world.cast_rays(starts, ends - starts, max_distance=np.full(len(starts), limit))
+        assert not same_bits(one, each)
+    assert one.hit.sum() > world.cast_rays(starts, ends - starts, max_distance=0.5).hit.sum() > 0
+    scaled = world.cast_rays(starts, (ends - starts) * 8, max_distance=3)
+    assert np.array_equal(scaled.fraction * 8, world.cast_rays(starts, ends - starts, max_distance=3).fraction)
+
+
 def test_an_empty_world_and_an_empty_query(crowd: cc.Limbs):
     empty = cc.HitWorld(make_crowd(0))
     starts, ends = shots_at(crowd, 5)

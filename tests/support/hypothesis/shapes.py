@@ -45,6 +45,15 @@ class ShapeCase(NamedTuple):
         limb = replace(self.limb, **{name: getattr(self.limb, name) * factor for name in lengths})
         return ShapeCase(limb, self.start * factor, self.end * factor)
 
+    def moved(self, by: Array) -> "ShapeCase":
+        """Return the case moved by a vector."""
+        limb = replace(self.limb, p1=self.limb.p1 + by, p2=self.limb.p2 + by)
+        return ShapeCase(limb, self.start + by, self.end + by)
+
+    def reversed(self) -> "ShapeCase":
+        """Return the case with the segment reversed."""
+        return ShapeCase(self.limb, self.end, self.start)
+
     def to(self, **columns: object) -> "ShapeCase":
         """Return the case with the given columns of the limb replaced."""
         return self._replace(limb=replace(self.limb, **{k: np.asarray(v) for k, v in columns.items()}))
@@ -132,4 +141,6 @@ def exact_case(*kinds: int) -> st.SearchStrategy[ShapeCase]:
     return st.one_of(aimed(kinds), whole(kinds))
 
 
-cases = any_case(*KINDS)
+cases, exact_cases = any_case(*KINDS), exact_case(*KINDS)
+with_axis = any_case(*(kind for kind in KINDS if "p2" in SHAPE_ROWS[kind].takes))
+round_cases = exact_case(*(kind for kind, row in SHAPE_ROWS.items() if "orientation" not in row.takes))

@@ -115,6 +115,7 @@ ROW = ShapeRow(
     kind=BOX,
     faces=frozenset(range(NEG_X, NEG_X + 6)),
     takes=("p1", "orientation", "half"),
+    grows=("half",),
     make=lambda s: cc.Limbs.boxes(s.p1, s.orientation, s.half),
     makers={"box": lambda p1, p2, r, rng: cc.Limbs.boxes([p1], rng.normal(size=4), rng.uniform(0.1, 1.0, 3))},
     everyday=shapes(BOX, CENTER[None], orientation=TURN_TO_AXIS, half=np.array([[RADIUS, 0.2, HALF_LENGTH]])),

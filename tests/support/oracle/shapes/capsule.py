@@ -66,6 +66,7 @@ ROW = ShapeRow(
     kind=CAPSULE,
     faces=frozenset({SIDE, CAP1, CAP2}),
     takes=("p1", "p2", "radius"),
+    grows=("radius",),
     make=lambda s: cc.Limbs.capsules(s.p1, s.p2, s.radius),
     makers={"capsule": lambda p1, p2, r, rng: cc.Limbs.capsules([p1], [p2], r)},
     everyday=shapes(CAPSULE, *EVERYDAY, radius=np.array([RADIUS])),

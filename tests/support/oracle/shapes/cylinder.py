@@ -36,6 +36,7 @@ ROW = ShapeRow(
     kind=CYLINDER,
     faces=frozenset({SIDE, CAP1, CAP2}),
     takes=("p1", "p2", "radius"),
+    grows=("radius",),
     make=lambda s: cc.Limbs.cylinders(s.p1, s.p2, s.radius),
     makers={"cylinder": lambda p1, p2, r, rng: cc.Limbs.cylinders([p1], [p2], r)},
     everyday=shapes(CYLINDER, *EVERYDAY, radius=np.array([RADIUS])),

@@ -75,6 +75,7 @@ ROW = ShapeRow(
     kind=ELLIPSOID,
     faces=frozenset({SIDE}),
     takes=("p1", "p2", "radius"),
+    grows=("radius",),
     make=lambda s: cc.Limbs.ellipsoids(s.p1, s.p2, s.radius),
     makers={"ellipsoid": lambda p1, p2, r, rng: cc.Limbs.ellipsoids([p1], [p2], r)},
     everyday=shapes(ELLIPSOID, *EVERYDAY, radius=np.array([RADIUS])),

@@ -51,6 +51,8 @@ class ShapeRow:
     """All its faces; the samples must hit each of them."""
     takes: tuple[str, ...]
     """The columns of `Shapes` that it uses; the others are blank."""
+    grows: tuple[str, ...]
+    """The columns whose growth makes it larger."""
 
     # The library's limbs, by its constructors
     make: Callable[[Shapes], cc.Limbs]

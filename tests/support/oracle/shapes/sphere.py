@@ -31,6 +31,7 @@ ROW = ShapeRow(
     kind=SPHERE,
     faces=frozenset({SIDE}),
     takes=("p1", "radius"),
+    grows=("radius",),
     make=lambda s: cc.Limbs.spheres(s.p1, s.radius),
     makers={"sphere": lambda p1, p2, r, rng: cc.Limbs.spheres([p1], r)},
     everyday=shapes(SPHERE, CENTER[None], radius=np.array([RADIUS])),

@@ -90,6 +90,7 @@ ROW = ShapeRow(
     kind=TAPERED,
     faces=frozenset({SIDE, CAP1, CAP2}),
     takes=("p1", "p2", "radius", "radius2"),
+    grows=("radius", "radius2"),
     make=lambda s: cc.Limbs.tapered_cylinders(s.p1, s.p2, s.radius, s.radius2),
     makers={
         "tapered": lambda p1, p2, r, rng: cc.Limbs.tapered_cylinders([p1], [p2], r, r * rng.uniform(0.0, 3.0)),

@@ -63,6 +63,7 @@ ROW = ShapeRow(
     kind=TUBE,
     faces=frozenset({SIDE, CAP1, CAP2, BORE}),
     takes=("p1", "p2", "radius", "radius2"),
+    grows=("radius",),
     make=lambda s: cc.Limbs.tubes(s.p1, s.p2, s.radius, s.radius2),
     makers={"tube": lambda p1, p2, r, rng: cc.Limbs.tubes([p1], [p2], r, r * rng.uniform(0.1, 0.9))},
     everyday=shapes(TUBE, *EVERYDAY, radius=np.array([RADIUS]), radius2=np.array([0.1])),
