@@ -93,6 +93,13 @@ def test_without_drag_pieces_are_parabola_chords():
     assert np.allclose(path.ends[-1], [301.0, -48.0, 43.0 - 9.81 / 2], rtol=1e-14)
 
 
+def test_without_forces_a_flight_is_straight():
+    path = cc.flight([0.0, 0.0, 0.0], [[8.0, 4.0, 2.0]], 4.0, step=1.0)
+    assert path.ends.tolist() == [[8.0, 4.0, 2.0], [16.0, 8.0, 4.0], [24.0, 12.0, 6.0], [32.0, 16.0, 8.0]]
+    assert path.t1.tolist() == [1.0, 2.0, 3.0, 4.0]
+    assert (path.error < 1e-12).all()
+
+
 def test_bounds_include_rounding_of_far_places():
     start, velocity = [1e9 / 3, -2e9 / 3, 1e8], [0.3, 0.2, 0.1]
     path = cc.flight([start], [velocity], 50.0, step=0.1)
@@ -130,6 +137,16 @@ def test_one_row_is_broadcast():
         alone = cc.flight([0, 0, 0], np.eye(3)[i], 1.0, gravity=(-1, -1, -1), drag=drag, step=1.0)
         assert np.array_equal(path.ends[i], alone.ends[0])
     assert len(cc.flight(np.empty((0, 3)), np.empty((0, 3)), 1.0)) == 0
+
+
+def test_no_array_can_be_written():
+    given = many(3)
+    path = cc.flight(**given)
+    for column in (path.starts, path.ends, path.t0, path.t1, path.bullet, path.error):
+        with pytest.raises(ValueError, match="read-only"):
+            column[0] = 0
+    given["starts"][:] = 9.0
+    assert (path.starts[0] != 9.0).all()
 
 
 def test_a_clock_too_coarse_for_the_step():

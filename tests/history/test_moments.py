@@ -21,6 +21,13 @@ def walk() -> PoseHistory:
     return history
 
 
+def test_ring_capacity(walk: PoseHistory):
+    assert len(walk) == 4
+    assert walk.ticks.tolist() == [2, 3, 4, 5]
+    assert walk.times.tolist() == [20.0, 21.0, 22.0, 23.0]
+    assert repr(walk) == "PoseHistory(ticks 2 to 5, times 20 to 23, bones interpolated)"
+
+
 def test_ticks_and_alphas(walk: PoseHistory):
     shot = [2.5, -1, 0], [2.5, 1, 0]
     hits = walk.cast_segments(*shot, tick=[2, 2, 3, 5], alpha=[0.0, 1.0, 0.25, 0.0])
@@ -82,6 +89,16 @@ def test_alpha_1_is_the_time_of_the_next_tick():
         assert begin < hits.time[1] <= end
         below, above = below + (begin + (end - begin) < end), above + (begin + (end - begin) > end)
     assert min(below, above) > 1
+
+
+def test_parts_of_results_keep_their_moments(walk: PoseHistory):
+    hits = walk.cast_segments([[2.5, -1, 0]] * 4, [[2.5, 1, 0]] * 4, [20.0, 20.5, 21.5, 22.0])
+    assert hits[1:3].time.tolist() == [20.5, 21.5]
+    assert hits[hits.hit].tick.tolist() == [2, 2]
+    chords = walk.chords_segments([[2.5, -1, 0]] * 4, [[2.5, 1, 0]] * 4, [20.0, 20.5, 21.5, 22.0])
+    assert chords[[3, 0]].time.tolist() == [22.0, 20.0]
+    assert [len(one) for one in chords] == [1, 1, 0, 0]
+    assert hits[0].hit
 
 
 def test_protection_of_several_in_any_order():

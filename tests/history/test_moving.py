@@ -112,6 +112,46 @@ def test_bits_are_equal_one_by_one_and_with_two_threads(monkeypatch: pytest.Monk
                 assert mine is other or np.array_equal(mine, other, equal_nan=name != "limb_name"), name
 
 
+def test_rows_are_selected_like_rays():
+    life, history = recorded_life(3, "bones")
+    start, end, t0, t1 = flights(history, life.rng, N)
+    hits = history.cast_moving(start, end, t0, t1)
+    assert len(hits) == N
+    assert repr(hits).startswith(f"MovingHits({N} bullets, {hits.hit.sum()} hits, {hits.rechecked} rechecked)\n")
+    for rows in (slice(2, 9), hits.hit, [3, 1, -2], slice(None, None, -3)):
+        part = hits[rows]
+        again = part[::-1]
+        for name in FIELDS:
+            assert np.array_equal(getattr(part, name), getattr(hits, name)[rows], equal_nan=True), name
+            assert np.array_equal(getattr(again, name), getattr(hits, name)[rows][::-1], equal_nan=True), name
+        assert (part.limb_name == hits.limb_name[rows]).all()
+    i = int(np.flatnonzero(hits.hit)[0])
+    for name in FIELDS:
+        assert np.array_equal(getattr(hits[i], name), getattr(hits, name)[i], equal_nan=True), name
+        assert not getattr(hits, name).flags.writeable, name
+    with pytest.raises(IndexError, match="index"):
+        hits[N]
+
+
+@pytest.mark.parametrize("seed", [4, 5])
+def test_at_one_moment_a_bullet_is_a_segment_by_ends(seed: int):
+    life, history = recorded_life(seed, "ends")
+    start, end, *_ = flights(history, life.rng, N)
+    tick = life.rng.choice(history.ticks[:-1], N)
+    times = history.times[tick - history.ticks[0]]
+    for alpha in (0.0, 0.25, 0.71):
+        at = times + alpha * (history.times[tick - history.ticks[0] + 1] - times)
+        moving, still = history.cast_moving(start, end, at, at), history.cast_segments(start, end, at)
+        for name in ("hit", "limb", "character", "face", "rig_limb", "bone", "hit_group"):
+            assert np.array_equal(getattr(moving, name), getattr(still, name)), name
+        assert still.hit.sum() > (10 if IS_COMPILED else 0)
+        assert np.array_equal(moving.tick, np.where(still.hit, still.tick, -1))
+        assert np.allclose(moving.alpha[still.hit], still.alpha[still.hit], rtol=1e-15, atol=0.0)
+        if alpha == 0.0:
+            for name in ("fraction", "exit_fraction", "position", "normal"):
+                assert np.allclose(getattr(moving, name), getattr(still, name), 1e-15, 1e-15, equal_nan=True), name
+
+
 def test_grazes_in_space_and_time():
     world, _, who = one_limb_world()
     history = PoseHistory(world)

@@ -75,6 +75,17 @@ def test_a_bullet_that_flies_with_the_limb_stays_outside_or_inside():
     assert (touching.hit, touching.fraction, touching.face, touching.duration) == (True, 0.0, Face.INSIDE, 0.0)
 
 
+def test_flights_through_several_ticks():
+    world, _, who = one_limb_world()
+    history = moved(PoseHistory(world), world, who, [9.0, 8.0, 4.0, -4.0, -8.0])
+    hit = history.cast_moving([0.5, 0.0, 0.0], [0.5, 0.0, 0.0], 0.0, 4.0)[0]
+    # within the tick from 2 to 3 the limb goes from 4 to -4, and is 0.1 away at alpha = 3.9 / 8
+    assert hit.tick == 2
+    assert hit.alpha == pytest.approx(3.9 / 8, abs=2.0**-52)
+    assert hit.time == pytest.approx(2 + 3.9 / 8, rel=1e-15)
+    assert hit.duration == pytest.approx(0.2 / 8, rel=1e-12)
+
+
 def test_a_contact_lasts_from_tick_to_tick():
     world, _, who = one_limb_world()
     history = moved(PoseHistory(world), world, who, [1.0, 0.0, 0.0, 0.0, 1.0])

@@ -61,3 +61,14 @@ def test_bad_numbers(call, message: str):
 def test_limits_beyond_floats_are_infinite():
     claims = [-(2.0**500), 2.0**500]
     assert RewindLimits(10**400, 10**400).admit(claims, claims, 0.0).times.tolist() == claims
+
+
+def test_one_estimate_serves_all_claims():
+    """Also the result of `estimate_time`, an array of one."""
+    estimate = estimate_time(0.15, round_trip=0.08, buffer=0.03)
+    assert estimate.shape == (1,)
+    limits = RewindLimits(most_back=0.5, most_disagreement=0.02)
+    for one in (estimate, float(estimate[0]), np.full(3, estimate[0])):
+        times, reasons = limits.admit([0.05, 0.11, -3.0], one, [0.15])
+        assert times.tolist() == [0.05, estimate[0], estimate[0]]
+        assert reasons.tolist() == [0, 1, 1]

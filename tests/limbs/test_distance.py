@@ -106,6 +106,17 @@ def test_segments_through_a_bore():
     assert min(sides.count(True), sides.count(False)) > 40 // 6
 
 
+def test_a_tube_with_two_minima():
+    """The distance rises, falls and rises along the segment: its minima are at the start and later."""
+    start, end = np.array([0.0, 0.1, 1.6]), np.array([1.5, 0.1, 1.9])
+    distances = [of_one(PIPE, p, p).gap for p in start + np.linspace(0, 1, 200)[:, None] * (end - start)]
+    rises = np.diff(distances) > 0
+    turns = np.flatnonzero(rises[1:] != rises[:-1])
+    assert len(turns) == 2
+    assert rises[0]
+    check(PIPE, start, end)
+
+
 @pytest.mark.parametrize("z", [0.0, 0.7, 3.0])
 def test_a_segment_along_the_axis_of_a_bore(z: float):
     """All directions from the axis are equally near; the places are one nearest pair."""

@@ -7,6 +7,7 @@ from support.explained import BY_HAND, shots_at_own
 from support.oracle.lines import BOX, CAPSULE, ELLIPSOID, TAPERED
 
 import cylcollide as cc
+from cylcollide.limbs.explain_drawing import visible
 
 
 @pytest.mark.parametrize(
@@ -40,3 +41,11 @@ def test_the_cut_shows_the_chord(kind):
         for tip, face in zip(inside, why.passed[0][2:], strict=True):
             if face != cc.Face.INSIDE:
                 assert not filled.contains_point(tip + 0.05 * (tip - middle) / np.linalg.norm(tip - middle), radius=0)
+
+
+def test_segments_are_clipped_to_the_window():
+    low, high = np.array([-1.0, -1.0, -1.0]), np.array([1.0, 1.0, 1.0])
+    through, within, past = [[-4, 0.5, 0], [4, 0.5, 0]], [[0, 0, 0], [0.5, 0.5, 0.5]], [[-4, 3, 0], [4, 3, 0]]
+    assert visible(np.array(through), low, high).tolist() == [[-1, 0.5, 0], [1, 0.5, 0]]
+    for whole in (within, past):
+        assert visible(np.array(whole), low, high).tolist() == whole

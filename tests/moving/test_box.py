@@ -106,6 +106,15 @@ def test_coarse_resolution_is_right(aim: str, resolution: float):
     assert undecided(rows).mean() > 0.003
 
 
+@pytest.mark.long
+@pytest.mark.parametrize(("aim", "seed"), [("near", 11), ("near", 12), ("surface", 13), ("surface", 14)])
+def test_certain_results_of_many_are_right(aim: str, seed: int):
+    for k in range(10):
+        check(
+            cases_of(3000, 100 * seed + k, aim, np.pi if k % 2 else 0.35), 60, RESOLUTION if k < 5 else 2.0 ** (k - 9)
+        )
+
+
 def undecided(rows: np.ndarray) -> np.ndarray:
     """Mask of the rows with an undecided contact or end."""
     contact = (rows[:, POSSIBLE] == 1.0) & (rows[:, CERTAIN] == 0.0)

@@ -48,6 +48,13 @@ def test_oracle_confirms_contacts(family):
     assert min(seen["hit"], seen["miss"]) > 0.5 * count
 
 
+@pytest.mark.long
+@FAMILY
+def test_oracle_confirms_contacts_for_long(family):
+    seen = tally(drawn(family, 1000, seed=32))
+    assert min(seen["hit"], seen["miss"]) > 500
+
+
 # What the families cover --------------------------------------------------------------------------------------------
 
 

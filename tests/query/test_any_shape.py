@@ -5,6 +5,7 @@ from typing import Any
 import numpy as np
 import pytest
 from support.awkward_calls import ROWS, Call, arrays_of, calls, world
+from support.check_cylinders import sized
 
 import cylcollide as cc
 from cylcollide.query.arguments import TIMES, VECTORS
@@ -44,7 +45,7 @@ def test_shaped_rows_have_the_answers_of_rows(name: str):
     answer = call.call(**shaped(call.arguments, SHAPE))
     assert equal(answer, call.answer)
     if isinstance(answer, Result):
-        assert answer.shape == getattr(answer, "impacts", answer).shape == SHAPE
+        assert answer.shape == SHAPE
         assert call.call(**call.arguments).shape == (ROWS,)
         assert answer == call.call(**call.arguments)
         assert answer[1:3].shape == (2,)
@@ -103,6 +104,19 @@ def test_an_array_of_one_number_is_broadcast_like_a_number():
     assert taken >= {"radius", "radii", "max_distance", "mask", "ignore_character", "energy", "shot", "time", "tick"}
     assert taken >= {"alpha", "t0", "duration", "drag", "step", "character", "hit_group", "by", "bound", "time_radius"}
     assert "parents" not in taken
+
+
+def test_one_start_serves_a_whole_image():
+    ends = np.random.default_rng(1).uniform(-4, 4, (sized(40), 30, 3))
+    rows = ends.reshape(-1, 3)
+    for start in ([3.0, 0.5, 0.25], [[3.0, 0.5, 0.25]], np.array([[[3.0, 0.5, 0.25]]])):
+        hits = world().cast_segments(start, ends)
+        assert hits == world().cast_segments(np.broadcast_to([3.0, 0.5, 0.25], rows.shape).copy(), rows)
+        assert hits.fraction.reshape(hits.shape).shape == ends.shape[:2]
+        assert 0 < hits.hit.sum() < len(hits)
+    assert world().occluded_segments(start, ends).shape == (len(rows),)
+    judged = world().judge_segments(start, ends, cc.Policy.penetration(1.0))
+    assert judged.shape == judged.impacts.shape == ends.shape[:2]
 
 
 def test_single_vectors_have_no_shape_and_single_rows_do():

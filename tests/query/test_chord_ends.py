@@ -10,7 +10,7 @@ from support.cases.everyday_shape_worlds import mixed, shots_at
 from support.cases.shape_rays import sample, sample_rays
 from support.check_cylinders import same_bits, sized
 from support.exact_answers import solids_of
-from support.mixed_queries import grid_limbs, whole_segments
+from support.mixed_queries import grid_limbs, segments, whole_segments
 
 import cylcollide as cc
 from cylcollide.exact import order
@@ -66,6 +66,16 @@ def check_against_hits(hits: cc.RayHits, chords: cc.Chords) -> None:
     assert len(rows) > len(hits) // 4
     for mine, theirs in PAIRS:
         assert bits(getattr(chords, mine)[rows]) == bits(getattr(hits, theirs)[entered]), mine
+
+
+def test_touching_chords_have_the_bits_of_hits():
+    rng = np.random.default_rng(5)
+    world, (start, end) = cc.HitWorld(grid_limbs()), whole_segments(rng, sized(700))
+    hits, chords = world.cast_segments(start, end), world.chords_segments(start, end)
+    first = chords.offsets[:-1][hits.hit]
+    for mine, theirs in PAIRS:
+        assert bits(getattr(chords, mine)[first]) == bits(getattr(hits, theirs)[hits.hit]), mine
+    assert min(chords.rechecked, len(first)) > 10
 
 
 @pytest.mark.parametrize("is_segment", [True, False])
@@ -136,3 +146,35 @@ def test_both_ends_are_at_their_exact_places(limbs: str):
     assert seen["INSIDE"] > 5
     assert seen["SIDE"] > 10
     assert limbs == "grid" or seen["again"] > 0
+
+
+def test_the_second_chord_of_a_tube_has_its_own_ends():
+    """A ray from within the bore hits only the far wall: with the place and normal of the second chord."""
+    rng, n = np.random.default_rng(7), sized(300)
+    tube = cc.Limbs.tubes([0.1, 0.2, -2.0], [0.3, 0.1, 2.0], 1.0, 0.6)
+    start = np.column_stack([rng.uniform(-3, -2, n), rng.uniform(-0.5, 0.5, n), rng.uniform(-0.5, 0.5, n)])
+    end = start * [-1.0, 1.0, 1.0] + rng.normal(size=(n, 3)) / 4
+    chords = cc.HitWorld(tube).chords_segments(start, end)
+    assert (np.diff(chords.offsets) == 2).sum() > n // 2
+    twice = np.flatnonzero(np.diff(chords.offsets) == 2)
+    first, second = chords.offsets[twice], chords.offsets[twice] + 1
+    middle = 0.5 * (chords.exit_position[first] + chords.entry_position[second])
+    later = cc.HitWorld(tube).cast_segments(middle, end[twice])
+    assert (chords.entry_face[second] == cc.Face.BORE).all()
+    assert (chords.exit_face[first] == cc.Face.BORE).all()
+    for mine, theirs in (("entry_position", "position"), ("entry_normal", "normal"), ("exit_normal", "exit_normal")):
+        np.testing.assert_allclose(getattr(chords, mine)[second], getattr(later, theirs), atol=1e-13)
+    out = chords.exit_normal[first]  # out of the solid, into the bore
+    assert (np.einsum("ij,ij->i", out, end[twice] - start[twice]) > 0.0).all()
+    assert (np.einsum("ij,ij->i", chords.entry_normal[second], end[twice] - start[twice]) < 0.0).all()
+
+
+@pytest.mark.parametrize("threads", [1, 2])
+def test_ends_are_the_same_alone_and_among_many(threads: int):
+    limbs = mixed(28).limbs()
+    world, (start, end) = cc.HitWorld(limbs), segments(np.random.default_rng(8), sized(500), 6.0)
+    many = world.chords_segments(start - 3.0, end - 3.0, threads=threads)
+    for i in range(0, len(start), 7):
+        alone, part = world.chords_segments(start[i] - 3.0, end[i] - 3.0), many[i]
+        assert not same_bits(alone, part, fields=[mine for mine, _ in PAIRS])
+    assert len(many) > len(start) // 4

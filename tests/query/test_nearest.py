@@ -194,6 +194,13 @@ def test_of_identical_limbs_one_is_compared(monkeypatch: pytest.MonkeyPatch):
     assert max(compared) < 4
 
 
+def test_inside_several_limbs_the_deepest_wins():
+    limbs = cc.Limbs.spheres([[0, 0, 0], [1, 0, 0], [1, 0, 0]], [2.0, 2.5, 2.5])
+    found = cc.HitWorld(limbs).closest_points([[0.5, 0, 0], [-1, 0, 0], [0.25, 0, 0]])
+    assert found.limb.tolist() == [1, 0, 0]  # at the last point all are equally deep
+    assert found.distance.tolist() == [-2.0, -1.0, -1.75]
+
+
 # Filters, batches, rows ---------------------------------------------------------------------------------------------
 
 
@@ -228,13 +235,17 @@ def test_rows_and_fields_of_results():
     assert (row.hit, row.limb, row.distance, row.face, row.limb_name) == (False, -1, np.inf, cc.Face.NONE, None)
     assert np.isnan([row.position, row.normal, row.local_position]).all()
     assert (found[0].limb, found[0].distance, found[0].character, found[0].hit_group) == (0, 1.0, 4, 2)
+    assert found[found.hit].distance.tolist() == [1.0, 4.0]
     assert repr(found).splitlines()[0] == "ClosestPoints(3 points, 2 near a limb)"
     near = world.points_within([[1.75, 0, 0], [9, 9, 9], [0, 0, 0]], [1.0, 1.0, 0.0])
     assert repr(near).splitlines()[0] == "NearLimbs(3 limbs of 3 queries)"
     assert (near.offsets.tolist(), near.query.tolist(), near.limb.tolist()) == ([0, 2, 2, 3], [0, 0, 2], [1, 0, 0])
     assert (near.distance.tolist(), near.character.tolist()) == ([0.25, 0.75, -1.0], [5, 4, 4])
     assert [part.limb.tolist() for part in near] == [[1, 0], [], [0]]
+    assert near[[2, 0]].normal.tolist() == [[1, 0, 0], [-1, 0, 0], [1, 0, 0]]
     assert np.isnan(near.local_position).all()
+    for column in (found.distance, found.limb, near.offsets, near.query, near.position):
+        assert not column.flags.writeable
     assert len(cc.HitWorld().closest_points(np.zeros((5, 3))).limb) == 5
     assert not cc.HitWorld().closest_points([0, 0, 0]).hit[0]
     assert len(cc.HitWorld().overlap_spheres(np.zeros((0, 3)), 1.0)) == len(world.closest_points(np.zeros((0, 3)))) == 0

@@ -8,6 +8,7 @@ from support.check_cylinders import IS_COMPILED
 from support.soak import near as soak
 
 import cylcollide as cc
+from cylcollide.query.farthest import cross
 
 
 def capsules(limbs: cc.Limbs, rng: np.random.Generator, n: int) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
@@ -116,3 +117,9 @@ def test_grazes_of_needles_are_decided_row_by_row_and_in_the_past(chunk: int):
     assert g.limbs.overlap_capsules(*capsules).tolist() == [len(limbs) > 0 for limbs in found]
     for name in ("offsets", "limb", "undecided"):
         assert np.array_equal(getattr(past, name), getattr(found, name))
+
+
+def test_cross_products_have_the_bits_of_numpys():
+    a, b = np.random.default_rng(5).normal(size=(2, 1000, 3)) * np.geomspace(1e-150, 1e150, 1000)[:, None]
+    a[::9, 1] = b[::7, 2] = -0.0
+    assert cross(a, b).tobytes() == np.cross(a, b).tobytes()

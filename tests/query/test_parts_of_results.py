@@ -120,6 +120,21 @@ def test_chords_of_some_rays(which: str, inside: str):
     assert i == len(start) - 1
 
 
+def test_some_points():
+    state, (start, end) = questions()["few"]
+    points = np.concatenate(
+        [start, state.cast_segments(start, end, inside="exit").position, (state.limbs.p1 + state.limbs.p2) / 2]
+    )
+    points = points[~np.isnan(points).any(axis=1)]
+    inside = state.contains_points(points)
+    for how, rows in parts_of(len(points)).items():
+        part = inside[rows]
+        assert isinstance(part, cc.PointHits)
+        assert not same_bits(inside, part, rows, inside.fields), how
+    assert 10 < (inside.limb >= 0).sum() < len(points)
+    assert inside[-1].limb.tolist() == inside.limb[-1:].tolist()
+
+
 def test_results_of_the_present_have_no_times():
     state, (start, end) = questions()["few"]
     judged = state.judge_segments(start, end, cc.Policy.first_surface())

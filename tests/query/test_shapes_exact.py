@@ -6,7 +6,8 @@ from dataclasses import replace
 import numpy as np
 import pytest
 from support.cases.shape_rays import SHAPES, sample, sample_rays
-from support.check_cylinders import sized
+from support.cases.shape_scenes import PLANS, scene
+from support.check_cylinders import FIELDS, sized
 from support.check_shapes import Asked, ShapeTally, compare_chords, compare_hits, row_truths
 from support.oracle import any_shape
 from support.oracle import cylinder as oracle
@@ -159,3 +160,44 @@ def check_distance(solid: Solid, point: list[float], inside: bool, squared: floa
     true = float(any_shape.axis_distance_squared(solid, point))
     slack = 16 * 2.0**-52 * max(map(abs, (*point, *solid.p1, *solid.p2)))
     assert abs(squared - true) <= 1e-14 * true + 2 * true**0.5 * slack + slack**2, (solid, point, squared, true)
+
+
+@pytest.mark.machine_code
+@pytest.mark.parametrize("name", PLANS)
+def test_mixed_worlds_are_brute_force(name: str):
+    """Tree queries equal tests of every limb: hits, and the limbs that contain a point."""
+    for seed in range(5, 8):
+        s = scene(name, sized(60), seed)
+        limbs = s.limbs.limbs()
+        world = cc.HitWorld(limbs)
+        hits = world.cast_segments(s.start, s.end, inside="ignore")
+        each = [limbs.cast_segments(a, b, inside="ignore") for a, b in zip(s.start, s.end, strict=True)]
+        for i, rows in enumerate(each):
+            assert hits.hit[i] == rows.hit.any()
+            assert hits.started_inside[i] == rows.started_inside.any()
+            if rows.hit.any():
+                k = int(hits.limb[i])
+                assert hits.fraction[i] == pytest.approx(rows.fraction.min(), rel=1e-15)
+                # Because of a neighbour a ray may go to exact arithmetic, which rounds the last digit differently.
+                for field in set(FIELDS) - {"limb", "started_inside"}:
+                    assert getattr(hits, field)[i] == pytest.approx(getattr(rows, field)[k], rel=1e-14, abs=1e-15)
+        held, points = world.contains_points(s.start), s.start
+        for i, point in enumerate(points):
+            holders = np.flatnonzero(limbs.classify_points(point) != cc.Side.OUTSIDE)
+            assert held.count[i] == len(holders)
+            assert held.limb[i] == (holders[0] if len(holders) else -1)
+            if len(holders):
+                assert held.axis_distance_squared[i] == limbs.axis_distance_squared(point)[holders[0]]
+
+
+@pytest.mark.long
+@pytest.mark.parametrize("part", range(50))
+def test_a_million_segments_and_rays(part: int):
+    s = sample(16_000, seed=1000 + part)
+    inside = POLICIES[part % 3]
+    tally = compare_hits(s.cast(inside), row_truths(s), inside, s.family)
+    assert not tally.problems, tally.report()
+    check_coverage(tally, inside, 16_000)
+    r = sample_rays(6000, seed=2000 + part)
+    tally = compare_hits(r.cast(inside), row_truths(r), inside, r.family)
+    assert not tally.problems, tally.report()

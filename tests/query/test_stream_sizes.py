@@ -122,6 +122,20 @@ def test_order_split_and_threads_change_no_row(rays: tuple[cc.Limbs, Array, Arra
     assert min((want.limb >= 0).sum(), (want.limb < 0).sum()) > n // 20
 
 
+@pytest.mark.machine_code
+@pytest.mark.parametrize("limit", ["one", "each"])
+def test_rays_with_limits(limit: str):
+    """Rays of any length with limits, infinite ones too: the same bits from all loops."""
+    limbs, rng, n = mixed(30, seed=14), np.random.default_rng(15), 3001 if IS_COMPILED else 41
+    start, end = shots_at(limbs, n, seed=16)
+    world, step = cc.HitWorld(limbs.limbs()), (end - start) * 10.0 ** rng.uniform(-3, 3, (n, 1))
+    reach = 3.0 if limit == "one" else np.where(rng.random(n) < 0.3, np.inf, rng.uniform(0, 8, n))
+    for inside in POLICIES:
+        hits, seen = cast_by_all_loops(lambda i=inside: world.cast_rays(start, step, max_distance=reach, inside=i))
+        assert min(seen[STREAMS].rows[what] for what in ("hits", "misses", "inside")) > n // 20
+        assert np.array_equal(world.occluded_rays(start, step, max_distance=reach, inside=inside), hits.hit)
+
+
 # The loops by themselves --------------------------------------------------------------------------------------------
 
 

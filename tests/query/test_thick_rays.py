@@ -140,6 +140,16 @@ def test_shots_are_charged_the_grown_thickness():
     assert shots.energy_left[0] == pytest.approx(1.0 - 0.1 * 6.0)
 
 
+def test_spheres_equal_larger_ones():
+    limbs, starts, ends, _ = scene(4, 40)
+    balls = limbs[np.isin(limbs.kind, (cc.Shape.CAPSULE, cc.Shape.SPHERE))]
+    thick = cc.HitWorld(balls).cast_segments(starts, ends, radius=0.25)
+    larger = cc.HitWorld(balls.inflated(0.25)).cast_segments(starts, ends)
+    assert np.array_equal(thick.limb, larger.limb)
+    assert np.array_equal(thick.face, larger.face)
+    assert np.allclose(thick.fraction[thick.hit], larger.fraction[thick.hit], rtol=1e-14, atol=1e-15)
+
+
 def test_radius_beyond_the_world():
     limbs, starts, ends, _ = scene(5, 8)
     hits = cc.HitWorld(limbs).cast_segments(starts, ends, radius=1e9)
