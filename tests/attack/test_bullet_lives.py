@@ -16,6 +16,9 @@ from support.bullet_life import STEPS, Life
 from cylcollide.bullet import Mirror, patched
 
 pytestmark = pytest.mark.attack
+SEEDS = pytest.mark.parametrize(
+    "seed", [1, *(pytest.param(k, marks=[pytest.mark.long, pytest.mark.timeout(3600)]) for k in range(2, 6))]
+)
 
 
 @pytest.fixture
@@ -156,9 +159,7 @@ def compare(life, mirrors, hits, where):
         hits["differ"] += len(expected) - same
 
 
-@pytest.mark.parametrize(
-    "seed", [1, *(pytest.param(k, marks=[pytest.mark.long, pytest.mark.timeout(3600)]) for k in range(2, 6))]
-)
+@SEEDS
 def test_a_random_life(seed, request):
     long = request.node.get_closest_marker("long") is not None
     taken, hits = walk(seed, 2500 if long else 40)
@@ -200,9 +201,7 @@ def walk_patched(seed, steps):
     return hits
 
 
-@pytest.mark.parametrize(
-    "seed", [1, *(pytest.param(k, marks=[pytest.mark.long, pytest.mark.timeout(3600)]) for k in range(2, 6))]
-)
+@SEEDS
 def test_a_random_life_through_patched(seed, request):
     long = request.node.get_closest_marker("long") is not None
     with patched(mesh="wrap"):

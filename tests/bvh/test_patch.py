@@ -165,17 +165,13 @@ def test_partial_refit_equals_full_refit(n: int):
         assert (corners[1] > ((high - frame.centre) * frame.scale).max(axis=0)).all()
 
 
-def test_a_box_outside_the_frame_needs_another():
+@pytest.mark.parametrize(
+    ("rows", "change"),
+    [([4], lambda corners: corners + 1e3), (range(30), lambda corners: corners * 1e-3)],
+    ids=["one leaves it", "all shrink"],
+)
+def test_boxes_that_do_not_fit_the_frame_need_another(rows, change):
     low, high = random_boxes(np.random.default_rng(1), 30)
     tree = build(low, high)
-    tree = tree._replace(bounds=tree.bounds.copy())
-    far = np.array([4], np.int32)
-    assert refit_some(tree, slots(tree), far, low[far] + 1e3, high[far] + 1e3) is None
-
-
-def test_boxes_that_shrink_need_another_frame():
-    low, high = random_boxes(np.random.default_rng(1), 30)
-    tree = build(low, high)
-    tree = tree._replace(bounds=tree.bounds.copy())
-    every = np.arange(30, dtype=np.int32)
-    assert refit_some(tree, slots(tree), every, low * 1e-3, high * 1e-3) is None
+    tree, moved = tree._replace(bounds=tree.bounds.copy()), np.array(rows, np.int32)
+    assert refit_some(tree, slots(tree), moved, change(low[moved]), change(high[moved])) is None

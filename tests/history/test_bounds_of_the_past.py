@@ -107,6 +107,7 @@ def answers(history: PoseHistory, x: float, **when) -> list[bool]:
     ]
 
 
+@pytest.mark.coverage("hidden")
 @pytest.mark.parametrize("what", ROWS)
 def test_situations(story: PoseHistory, what: str):
     time, limb = ROWS[what]

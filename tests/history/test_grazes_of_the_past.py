@@ -41,10 +41,8 @@ def rigs(scale: float) -> tuple[cc.Rig, cc.Rig]:
 def walk(rng: np.random.Generator, scale: float, field: int, interpolate: str) -> PoseHistory:
     """Five ticks of characters that move by multiples of eight."""
     world = cc.HitWorld()
-    history, ids = (
-        PoseHistory(world, interpolate=interpolate),
-        [i for rig in rigs(scale) for i in world.spawn(rig, PEOPLE // 2)],
-    )
+    history = PoseHistory(world, interpolate=interpolate)
+    ids = [i for rig in rigs(scale) for i in world.spawn(rig, PEOPLE // 2)]
     at = 8.0 * rng.integers(-field // 8, field // 8 + 1, (PEOPLE, 3))
     turn = TURNS[rng.integers(0, len(TURNS), PEOPLE)]
     for tick in range(5):

@@ -18,7 +18,7 @@ N = 60 if IS_COMPILED else 6
 
 @pytest.mark.parametrize("interpolate", ["bones", "ends"])
 def test_the_past_answers_as_a_world_of_its_limbs(interpolate: str):
-    history = recorded_world(interpolate).history
+    history = recorded_world(interpolate)
     rng = np.random.default_rng(41)
     first, last = history.times[[0, -1]]
     time = rng.uniform(first, last, N)

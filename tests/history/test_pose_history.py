@@ -79,7 +79,7 @@ def hits_in(found: Columns) -> int:
 @pytest.mark.skipif(not IS_COMPILED, reason="plain Python takes minutes for so many rays")
 def test_many_rays_of_a_tick_are_answered_as_few():
     """Many go by octants, few go together: all octants have hits, with equal bits."""
-    history, rng, n = recorded_world().history, np.random.default_rng(5), 2 * SMALLEST_OCTANT
+    history, rng, n = recorded_world(), np.random.default_rng(5), 2 * SMALLEST_OCTANT
     middle = rng.uniform(-3.0, 3.0, (n, 3))
     step, time = rng.normal(size=(n, 3)), rng.random(n)
     many = history.cast_segments(middle - 3.0 * step, middle + 3.0 * step, time)
@@ -124,18 +124,6 @@ def test_ticks_give_the_recorded_numbers():
             alike += np.array_equal(limbs.p1, kept[k + 1].p1)
             moved += not np.array_equal(kept[k].p1, kept[k + 1].p1)
     assert alike >= moved > 3
-
-
-@pytest.mark.coverage
-def test_layers_and_rig_follow_the_tick():
-    world, _, ids = one_limb_world(mask=1)
-    history = PoseHistory(world)
-    world.set_poses(ids, [[0, 0, 0]], [about_z(0.0)])
-    history.record(0)
-    world.set_layers(ids, 6)
-    history.record(1)
-    for time, mask, hit in ((0, 1, True), (0.7, 1, True), (0.7, 2, False), (1, 1, False), (1, 2, True)):
-        assert history.occluded_segments([0.5, -1, 0], [0.5, 1, 0], time, mask=mask)[0] == hit
 
 
 @pytest.mark.coverage

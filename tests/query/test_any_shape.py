@@ -4,7 +4,7 @@ from typing import Any
 
 import numpy as np
 import pytest
-from support.awkward_calls import ROWS, Call, arrays_of, calls, history, world
+from support.awkward_calls import ROWS, Call, arrays_of, calls, world
 from support.check_cylinders import sized
 
 import cylcollide as cc
@@ -128,15 +128,6 @@ def test_single_vectors_have_no_shape_and_single_rows_do():
     assert cc.Limbs.concat([world().limbs] * 2).cast_segments([0, 0, 0], [1, 1, 1]).shape == (2 * len(world().limbs),)
 
 
-def test_one_segment_at_an_image_of_times():
-    times = np.linspace(0, 8, 12).reshape(3, 4)
-    whole = history().cast_segments([-4, 0, 0], [4, 1, 1], times.reshape(-1))
-    for start, end in (([-4, 0, 0], [4, 1, 1]), (np.array([[-4.0, 0, 0]]), np.array([[4.0, 1, 1]]))):
-        hits = history().cast_segments(start, end, times)
-        assert hits.shape == (3, 4)
-        assert hits == whole
-
-
 def test_one_vector_of_each_at_many_times():
     """Every query of a history that takes times: one vector for all times, and times in any shape."""
     one, tried = {name: [0.5, 0.625, 0.25, 1.0][:size] for name, size in VECTORS.items()}, set()
@@ -166,9 +157,12 @@ def test_one_vector_of_any_argument_is_broadcast():
         for name in vectors[: len(vectors) if len(vectors) > 1 else 0]:
             alone = call.arguments[name][:1]
             rows = {name: np.repeat(alone, ROWS, axis=0)}
-            want = arrays_of(call.call(**{**call.arguments, **rows}))
+            want, image = arrays_of(call.call(**{**call.arguments, **rows})), shaped(call.arguments, SHAPE)
             for given in (alone, alone[0], alone[0].tolist()):
                 assert equal(call.call(**{**call.arguments, name: given}), want), (call.function, name)
+                answer = call.call(**{**image, name: given})
+                assert equal(answer, want), (call.function, name)
+                assert not isinstance(answer, Result) or answer.shape == SHAPE
             tried.add(name)
     assert tried >= {"starts", "directions", "p2", "to_p1", "center", "orientation", "half_extents"}, tried
 

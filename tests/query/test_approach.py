@@ -107,10 +107,8 @@ def test_blades_touch_at_the_time_and_not_before():
             k = hits.limb[i]
             assert grown[k : k + 1].classify_points(hits.position[i])[0] != cc.Side.OUTSIDE
         if not hits.undecided[i] and t > resolution:
-            times, s = (
-                rng.uniform(0.0, t - resolution, (2000, 1)) if hits.hit[i] else rng.random((2000, 1)),
-                rng.random((2000, 1)),
-            )
+            times = rng.uniform(0.0, t - resolution, (2000, 1)) if hits.hit[i] else rng.random((2000, 1))
+            s = rng.random((2000, 1))
             times[::2] = t - resolution - (t - resolution) * rng.random((1000, 1)) ** 4
             a, b = p[i] + times * (u - p)[i], q[i] + times * (v - q)[i]
             out = rng.normal(size=(2000, 3))

@@ -164,10 +164,8 @@ def test_places_are_rounded_once(half, step):
 
 def test_steep_cones_grow_fast():
     """A disc's rim moves a hundred times as far as its faces: its growth is less than that of a ball beside it."""
-    flat, ball = (
-        cc.Limbs.tapered_cylinders([[0, 0, 0]], [[0, 0, 0.01]], 1.0, 0.25),
-        cc.Limbs.spheres([[0, 4, 1.5]], 0.5),
-    )
+    flat = cc.Limbs.tapered_cylinders([[0, 0, 0]], [[0, 0, 0.01]], 1.0, 0.25)
+    ball = cc.Limbs.spheres([[0, 4, 1.5]], 0.5)
     world, segment = cc.HitWorld(cc.Limbs.concat([ball, flat])), ([-1.0, 4.0, 0.0], [1.0, 4.0, 0.0])
     hits, both = world.cast_segments(*segment), by_limb(world.limbs, *segment)
     assert both[1] < 0.1 < both[0]

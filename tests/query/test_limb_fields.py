@@ -46,27 +46,11 @@ def test_labels_describe_the_limb_hit(n: int, inside: str):
     assert np.isfinite(chords.local_position).all(axis=1).sum() > n // 8
 
 
-def test_a_miss_has_no_name():
-    """Index −1 must not read the last limb's name."""
-    limbs = cc.Limbs.spheres([[0, 0, 0], [5, 0, 0]], 1.0, name=["head", "foot"], hit_group=[7, 8], character=3)
-    hits = cc.HitWorld(limbs).cast_segments([[-9, 0, 0], [-9, 5, 0], [4, 0, 9]], [[9, 0, 0], [9, 5, 0], [5, 0, -9]])
-    assert hits.limb_name.tolist() == ["head", None, "foot"]
-    assert hits.hit_group.tolist() == [7, -1, 8]
-    assert hits.bone.tolist() == hits.rig_limb.tolist() == [-1] * 3
-    assert [hits[i].limb_name for i in range(3)] == ["head", None, "foot"]
-    assert (hits[0].hit_group, hits[1].hit_group, hits[0].bone, hits[0].rig_limb) == (7, -1, -1, -1)
-    assert np.isnan(hits[0].local_position).all()
-    pairs = limbs.cast_segments([[-9, 0, 0], [-9, 0, 0]], [[9, 0, 0], [1, 0, 0]])
-    assert pairs.limb_name.tolist() == ["head", None]
-
-
 def test_a_world_without_limbs_has_no_label():
     empty = cc.HitWorld(cc.Limbs.spheres(np.zeros((0, 3)), 1.0))
     for n in (0, 1, 300):
-        hits, chords = (
-            empty.cast_segments(np.zeros((n, 3)), np.ones((n, 3))),
-            empty.chords_segments(np.zeros((n, 3)), np.ones((n, 3))),
-        )
+        hits = empty.cast_segments(np.zeros((n, 3)), np.ones((n, 3)))
+        chords = empty.chords_segments(np.zeros((n, 3)), np.ones((n, 3)))
         assert hits.limb_name.tolist() == [None] * n
         assert hits.hit_group.tolist() == hits.bone.tolist() == hits.rig_limb.tolist() == [-1] * n
         assert hits.local_position.shape == hits.local_normal.shape == hits.exit_normal.shape == (n, 3)

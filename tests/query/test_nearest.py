@@ -42,11 +42,9 @@ def test_a_world_answers_as_single_limbs(name: str):
     limbs, points = scene(name)
     world, every = cc.HitWorld(limbs), truth(limbs, points)
     radii = np.random.default_rng(3).choice([0.0, 0.25, 0.5, 1.0], len(points))
-    closest, near, balls = (
-        world.closest_points(points),
-        world.points_within(points, radii),
-        world.overlap_spheres(points, radii),
-    )
+    closest = world.closest_points(points)
+    near = world.points_within(points, radii)
+    balls = world.overlap_spheres(points, radii)
     limited, within = world.closest_points(points, max_distance=radii), 0
     for i, distances in enumerate(every):
         best = min(distances)
@@ -211,11 +209,9 @@ def test_filters_and_batches():
     limbs = mixed_limbs(60 if IS_COMPILED else 20, rng, 2.0)
     points = 3.0 * rng.random((1500 if IS_COMPILED else 70, 3)) - 0.5
     world, n = cc.HitWorld(limbs), len(points)
-    mask, ignored, reach = (
-        rng.integers(0, 8, n),
-        rng.integers(-1, 8, n),
-        np.where(rng.random(n) < 0.2, np.inf, rng.random(n)),
-    )
+    mask = rng.integers(0, 8, n)
+    ignored = rng.integers(-1, 8, n)
+    reach = np.where(rng.random(n) < 0.2, np.inf, rng.random(n))
     filters = {"mask": mask, "ignore_character": ignored}
     all_of_them = (
         world.closest_points(points, max_distance=reach, **filters),

@@ -1,16 +1,14 @@
-"""Capsules and boxes that overlap limbs: against distances of their points, and corners next to the surface."""
+"""Capsules and boxes that overlap limbs: against proofs in 90 digits, also next to the surface."""
 
 import numpy as np
 import pytest
 from support.cases.everyday_shape_worlds import mixed
-from support.cases.one_of_each_shape import LIMBS
+from support.cases.thick_rays import BOUNDED, KINDS
 from support.check_cylinders import IS_COMPILED
 from support.soak import near as soak
 
 import cylcollide as cc
 from cylcollide.query.farthest import cross
-
-N = 30 if IS_COMPILED else 8
 
 
 def capsules(limbs: cc.Limbs, rng: np.random.Generator, n: int) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
@@ -18,25 +16,6 @@ def capsules(limbs: cc.Limbs, rng: np.random.Generator, n: int) -> tuple[np.ndar
     k = rng.integers(0, len(limbs), n)
     p1 = 0.5 * (limbs.p1[k] + limbs.p2[k]) + 0.4 * rng.normal(size=(n, 3))
     return p1, p1 + 0.3 * rng.normal(size=(n, 3)), rng.choice([0.0, 0.05, 0.2], n)
-
-
-@pytest.mark.machine_code
-def test_a_capsule_touches_limbs_within_its_radius():
-    rng, limbs = np.random.default_rng(8), mixed(28, seed=6).limbs()
-    p1, p2, radii = capsules(limbs, rng, N)
-    found, seen = cc.HitWorld(limbs).overlap_capsules(p1, p2, radii), 0
-    for i in range(N):
-        points = p1[i] + np.linspace(0.0, 1.0, 400)[:, None] * (p2 - p1)[i]
-        step = np.linalg.norm(p2[i] - p1[i]) / 798 + 1e-9  # from any point of the axis to the next sample
-        own = set(found[i].limb.tolist())
-        assert not found[i].undecided.any()
-        for k in range(len(limbs)):
-            least = limbs[k : k + 1].closest_points(points).distance.min()
-            if abs(least - radii[i]) > step:
-                assert (k in own) == (least < radii[i]), (i, k)
-                seen += k in own
-    assert seen > N / 2
-    assert np.array_equal(found.query, np.repeat(np.arange(N), np.diff(found.offsets)))
 
 
 def test_touching_counts_alone_and_in_a_world():
@@ -68,50 +47,6 @@ def test_past_overlaps_equal_the_world_of_then():
 # Boxes ----------------------------------------------------------------------------------------------------------------
 
 
-def turned_boxes(limbs: cc.Limbs, rng: np.random.Generator, n: int) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
-    """Boxes next to some limb."""
-    k = rng.integers(0, len(limbs), n)
-    centre = 0.5 * (limbs.p1[k] + limbs.p2[k]) + 0.4 * rng.normal(size=(n, 3))
-    return centre, rng.normal(size=(n, 4)), rng.uniform(0.02, 0.3, (n, 3))
-
-
-@pytest.mark.machine_code
-def test_a_box_touches_limbs_that_hold_its_points():
-    rng, limbs, seen = np.random.default_rng(10), mixed(28, seed=6).limbs(), {True: 0, False: 0}
-    boxes = turned_boxes(limbs, rng, N)
-    found, grid = cc.HitWorld(limbs).overlap_boxes(*boxes), np.linspace(-1.0, 1.0, 9)
-    own = np.stack(np.meshgrid(grid, grid, grid), -1).reshape(-1, 3)
-    solids = cc.Limbs.boxes(*boxes)
-    for i in range(N):
-        points = solids.p1[i] + (own * solids.half_extents[i]) @ solids.box_axes[i]
-        step = np.linalg.norm(solids.half_extents[i]) / 8.0 + 1e-9
-        for k in range(len(limbs)):
-            least = limbs[k : k + 1].closest_points(points).distance.min()
-            if least <= 0.0 or least > step:
-                touches = k in found[i].limb
-                assert touches == (least <= 0.0), (i, k)
-                seen[touches] += 1
-    assert seen[True] > N / 2
-    assert not found.undecided.any()
-
-
-@pytest.mark.parametrize("shape", [*cc.Shape], ids=lambda shape: shape.name)
-def test_corners_just_outside_and_inside_are_decided(shape: cc.Shape):
-    limbs, rng = LIMBS[shape], np.random.default_rng(11)
-    middle = 0.5 * (limbs.p1[0] + limbs.p2[0])
-    for _ in range(5 if IS_COMPILED else 1):
-        n, turn, half = rng.normal(size=3), rng.normal(size=4), rng.uniform(0.1, 2.0, 3)
-        n = n / np.linalg.norm(n)
-        axes = cc.Limbs.boxes([0, 0, 0], turn, half).box_axes[0]
-        corner = (-np.sign(axes @ n) * half) @ axes  # the lowest corner along n
-        place = limbs.closest_points(middle + 1e6 * n).position[0]  # about the highest point of the limb
-        for gap in (2.0**-30, -(2.0**-30)):
-            box = place + gap * n - corner, turn, half
-            found = cc.HitWorld(limbs).overlap_boxes(*box)
-            assert not found.undecided.any()
-            assert (len(found) == 1) == (gap < 0.0) == limbs.overlap_boxes(*box)[0]
-
-
 def test_a_face_level_with_a_cap_is_apart():
     """The direction's component along the cap is rounding alone and must not move the farthest point off the cap."""
     rng, n = np.random.default_rng(13), 20 if IS_COMPILED else 5
@@ -124,8 +59,10 @@ def test_a_face_level_with_a_cap_is_apart():
             cc.Limbs.cylinders(centre - w, centre, 1.5), cc.Limbs.tapered_cylinders(centre - w, centre, 0.5, 1.5)
         ):  # fmt: skip
             for gap in (1e-3, 1e-9, -1e-9):
-                found = cc.HitWorld(limbs).overlap_boxes(centre + (gap + 0.25) * w, turn, [2.0, 0.5, 0.25])
+                box = centre + (gap + 0.25) * w, turn, [2.0, 0.5, 0.25]
+                found = cc.HitWorld(limbs).overlap_boxes(*box)
                 assert (len(found), found.undecided.any()) == (gap < 0.0, False)
+                assert limbs.overlap_boxes(*box).tolist() == [gap < 0.0]
 
 
 def test_boxes_that_touch_boxes_balls_and_capsules_are_exact():
@@ -151,16 +88,16 @@ def test_in_bores_and_walls_of_tubes():
     assert slab.query.tolist() == [0, 1]
 
 
-@pytest.mark.parametrize("shape", ["cone", "tapered", "ellipsoid"])
+@pytest.mark.parametrize("shape", KINDS)
 @pytest.mark.parametrize("ask", [soak.capsules, soak.boxes])
-def test_undecided_overlaps_nearly_touch(ask, shape):
-    """Within 2⁻⁴⁰ of the size. The capsules are near these shapes; more than half are closer than that to touching."""
+def test_overlaps_are_true_and_undecided_ones_nearly_touch(ask, shape):
+    """Within 2⁻⁴⁰ of the size. Of capsules at bounded shapes, more than half are closer than that to touching."""
     chunks = [ask(soak.group(shape, np.random.default_rng([chunk, 3, 1]))) for chunk in range(4)]
     cases = [case for chunk in chunks for case in chunk]
     assert not any(case.wrong for case in cases)
     assert max(case.worst for case in cases) <= 1.0
     assert len(cases) > 20 * len(chunks)
-    assert ask is soak.boxes or 0.3 < np.mean([case.undecided for case in cases]) < 0.8
+    assert ask is soak.boxes or shape not in BOUNDED or 0.3 < np.mean([case.undecided for case in cases]) < 0.8
 
 
 @pytest.mark.parametrize("chunk", [370, 411])

@@ -6,7 +6,6 @@ import numpy as np
 import pytest
 from support.awkward_calls import calls
 from support.cases.everyday_shape_worlds import mixed, shots_at
-from support.cases.shape_rays import sample
 from support.check_cylinders import FIELDS, same_bits, sized
 from support.labelled import LABEL_FIELDS, carried
 from support.mixed_queries import grid_limbs, whole_segments
@@ -64,15 +63,24 @@ def test_a_part_of_hits_has_the_bits_of_the_whole(which: str, read_first: bool, 
     assert 0 < hits.hit.sum() < len(start)
 
 
-def test_resolved_rows_keep_their_numbers_in_a_part():
-    """Adversarial pairs of a ray and a limb: exits, grazes, rims."""
-    drawn = sample(sized(300), seed=61)
-    for inside in ("hit", "exit", "ignore"):
-        hits = drawn.cast(inside)
-        rows = np.random.default_rng(4).permutation(len(hits))[: len(hits) // 2]
-        part = hits[rows]
-        assert not same_bits(hits, part, rows)
-        assert 0 < part.rechecked < hits.rechecked
+def test_a_part_of_any_result_has_the_numbers_of_the_whole():
+    """For every kind of result, of the present and of the past: rows again, backwards, and in another order."""
+    kinds = set()
+    for call in calls().values():
+        whole = call.call(**call.arguments)
+        if not isinstance(whole, Result):
+            continue
+        chosen, counts = np.array([4, 1, 1, -1, 0]), np.diff(whole.offsets) if hasattr(whole, "offsets") else None
+        rows, part = chosen, whole[chosen]
+        if counts is not None:
+            rows = np.concatenate([np.arange(*whole.offsets[i : i + 2]) for i in chosen % len(counts)]).astype(int)
+            assert np.array_equal(np.diff(part.offsets), counts[chosen])
+        own = set(whole.fields) - set(whole._of_queries)
+        assert not same_bits(whole, part, rows, own - {"ray", "query"}), call.function
+        assert not same_bits(whole, part, chosen, whole._of_queries), call.function
+        kinds.add((type(whole).__name__, "tick" in (*whole.to_dict(), *whole._of_queries)))
+    assert kinds >= {(name, past) for name in ("RayHits", "Chords", "Doubts", "Overlaps") for past in (False, True)}
+    assert kinds >= {("MovingHits", True), ("PointHits", False), ("ClosestPoints", True), ("NearLimbs", True)}
 
 
 def test_one_row_is_plain_values():

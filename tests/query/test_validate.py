@@ -1,5 +1,7 @@
 """Bad input is refused first: the message names the row, and nothing changes."""
 
+from itertools import product
+
 import numpy as np
 import pytest
 from support.cases.everyday_worlds import make_crowd
@@ -96,67 +98,34 @@ def test_a_failed_update_leaves_the_world_as_it_was(world: cc.HitWorld, change, 
     assert np.array_equal(world.limbs.p1, p1)
 
 
-MANY = 2100
-"""More than a block, so that rows are read in parts; not a multiple of eight."""
-
-
-@pytest.mark.parametrize("bad", [0, 7, 1031, MANY - 1])
-@pytest.mark.parametrize("value", [NAN, INF, -INF])
-@pytest.mark.parametrize("limbs", [1, 17])
-def test_a_bad_row_of_many_is_named(bad: int, value: float, limbs: int):
-    """Against few limbs, in streams, any hit, chords and row by row: rays that are read in blocks."""
-    p1 = np.arange(3.0 * limbs).reshape(limbs, 3)
-    shapes = cc.Limbs.cylinders(p1, p1 + 1.0, 0.4)
-    world, good = cc.HitWorld(shapes), np.random.default_rng(1).normal(size=(MANY, 3))
-    for column in range(3):
+@pytest.mark.parametrize("bad", [0, 7, 1031, -1])
+@pytest.mark.parametrize("which", ["one limb", "few limbs", "sorted", "sorted by tick"])
+def test_a_bad_row_of_many_is_named(past: cc.PoseHistory, which: str, bad: int):
+    """Against few limbs, in streams, any hit, chords and row by row; rays are read in blocks, or sorted first."""
+    feet, n = np.arange(51.0).reshape(17, 3)[: 1 if which == "one limb" else 17], 2100
+    asked, options = cc.HitWorld(cc.Limbs.cylinders(feet, feet + 1.0, 0.4)), {}
+    asks = [asked.cast_segments, asked.occluded_segments, asked.chords_segments]
+    if which == "one limb":
+        asks.append(asked.limbs.cast_segments)
+    elif "sorted" in which:
+        n, asked, options = 4101, *((past.world, {}) if which == "sorted" else (past, {"tick": 0}))
+        asks = [asked.cast_segments]
+    good, row = np.random.default_rng(1).normal(size=(n, 3)), bad % n
+    for value, column in product((NAN, INF, -INF, 2.0**501), range(3)):
         wrong = good.copy()
-        wrong[bad, column] = value
-        asked = [world.cast_segments, world.occluded_segments, world.chords_segments]
-        for ask in [*asked, shapes.cast_segments] if limbs == 1 else asked:
-            with pytest.raises(ValueError, match=rf"starts.*row {bad}\b"):
-                ask(wrong, good)
-            with pytest.raises(ValueError, match=rf"ends.*row {bad}\b"):
-                ask(good, wrong)
-        with pytest.raises(ValueError, match=rf"directions.*row {bad}\b"):
-            world.cast_rays(good, wrong)
-
-
-@pytest.mark.parametrize("bad", [0, 7, 1031, MANY - 1])
-@pytest.mark.parametrize("limbs", [1, 17])
-def test_a_still_row_of_many_is_named(bad: int, limbs: int):
-    world = cc.HitWorld(cc.Limbs.spheres(np.arange(3.0 * limbs).reshape(limbs, 3), 0.4))
-    good = np.random.default_rng(1).normal(size=(MANY, 3))
+        wrong[row, column] = value
+        for ask in asks:
+            with pytest.raises(ValueError, match=rf"starts.*row {row}\b"):
+                ask(wrong, good, **options)
+            with pytest.raises(ValueError, match=rf"ends.*row {row}\b"):
+                ask(good, wrong, **options)
+        with pytest.raises(ValueError, match=rf"directions.*row {row}\b"):
+            asked.cast_rays(good, wrong, **options)
     for short in (0.0, np.nextafter(2.0**-500, 0.0)):
         still = good.copy()
-        still[bad] = short
-        with pytest.raises(ValueError, match=rf"directions.*row {bad}\b"):
-            world.cast_rays(good, still)
-
-
-SORTED = 4101
-"""This many rays are sorted in a world of 300 limbs; not a multiple of eight."""
-
-
-@pytest.mark.parametrize("bad", [0, 7, 1031, SORTED - 1])
-@pytest.mark.parametrize("tick", [None, 0])
-def test_a_bad_row_of_sorted_rays_is_named(past: cc.PoseHistory, bad: int, tick: int | None):
-    """Sorted by octant and cell, or by tick."""
-    queries, options = (past.world, {}) if tick is None else (past, {"tick": tick})
-    good = np.random.default_rng(1).normal(size=(SORTED, 3))
-    for column in range(3):
-        for value in (NAN, -INF, 2.0**501):
-            wrong = good.copy()
-            wrong[bad, column] = value
-            with pytest.raises(ValueError, match=rf"starts.*row {bad}\b"):
-                queries.cast_segments(wrong, good, **options)
-            with pytest.raises(ValueError, match=rf"ends.*row {bad}\b"):
-                queries.cast_segments(good, wrong, **options)
-            with pytest.raises(ValueError, match=rf"directions.*row {bad}\b"):
-                queries.cast_rays(good, wrong, **options)
-    wrong = good.copy()
-    wrong[bad] = np.nextafter(2.0**-500, 0.0)
-    with pytest.raises(ValueError, match=rf"directions.*row {bad}\b"):
-        queries.cast_rays(good, wrong, **options)
+        still[row] = short
+        with pytest.raises(ValueError, match=rf"directions.*row {row}\b"):
+            asked.cast_rays(good, still, **options)
 
 
 def test_rays_that_change_during_a_query_are_refused():

@@ -69,7 +69,7 @@ def test_no_limb_exceeds_its_bound(monkeypatch, plain: bool, interpolate: str, l
 @pytest.mark.parametrize("interpolate", ["bones", "ends"])
 def test_limbs_that_jump_do_not_move(interpolate: str):
     """Characters that jump or leave, and everything at the last tick."""
-    history = recorded_world(interpolate, 1).history
+    history = recorded_world(interpolate, 1)
     first, last = motion(history._ring, 0), motion(history._ring, len(history.ticks) - 1)
     assert 0 < (first.straight == 0.0).sum() < (first.straight > 0.0).sum()
     for found in (first, last):

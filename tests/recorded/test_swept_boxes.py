@@ -30,7 +30,7 @@ def history_of(monkeypatch: pytest.MonkeyPatch, plain: bool, interpolate: str, s
     if plain:
         for module, name in PLAIN:
             monkeypatch.setattr(module, name, interpreted(getattr(module, name)))
-    return recorded_world(interpolate, seed).history
+    return recorded_world(interpolate, seed)
 
 
 @pytest.mark.parametrize("plain", [False, True], ids=["loop", "plain"])

@@ -43,7 +43,7 @@ def past_results(n: int) -> Iterator[Answered]:
     """Results about recorded ticks, flying bullets and judged shots."""
     rng = np.random.default_rng(4)
     for interpolate in ("bones", "ends"):
-        history = recorded_world(interpolate).history
+        history = recorded_world(interpolate)
         limbs = history.limbs_at(0.5)
         start = rng.uniform(-6.0, 6.0, (n, 3))
         end = start + 1.5 * (0.5 * (limbs.p1 + limbs.p2)[np.arange(n) % len(limbs)] - start)

@@ -6,11 +6,12 @@ from support.oracle.shapes.table import MAKERS
 import cylcollide as cc
 
 
-def any_limb(name: str, rng: np.random.Generator, far: float) -> cc.Limbs:
-    """Return a limb about `far` from the origin, long or short, thick or thin."""
+def any_limb(name: str, rng: np.random.Generator, far: float, unit: float = 1.0) -> cc.Limbs:
+    """Return a limb about `far` units from the origin, long or short, thick or thin."""
     centre, axis = rng.normal(size=(2, 3))
     axis *= 10.0 ** rng.uniform(-1, 0.5) / np.linalg.norm(axis)
-    return MAKERS[name](far * centre - axis, far * centre + axis, 10.0 ** rng.uniform(-2, 0.5), rng)
+    ends = unit * (far * centre - axis), unit * (far * centre + axis)
+    return MAKERS[name](*ends, unit * 10.0 ** rng.uniform(-2, 0.5), rng)
 
 
 def near_points(limbs: cc.Limbs, rng: np.random.Generator, count: int) -> np.ndarray:

@@ -1,7 +1,5 @@
 """A history with every case between two ticks: characters that move, teleport, despawn or are hidden; bare limbs."""
 
-from typing import NamedTuple
-
 import numpy as np
 from support.cases.everyday_shape_worlds import mixed
 from support.character_life import all_shapes_rig
@@ -12,26 +10,13 @@ GOES, JUMPS, LEAVES, HIDDEN = range(4)
 """Indices of the characters in the order of spawning."""
 
 
-class RecordedWorld(NamedTuple):
-    """A history of two ticks, and the recorded ends of bare limbs and poses of all characters."""
-
-    history: cc.PoseHistory
-    rig: cc.Rig
-    bare: cc.Limbs
-    ends: tuple[np.ndarray, np.ndarray]  # (2, n, 3) each
-    poses: list[tuple[np.ndarray, np.ndarray]]  # per tick: (4, bones, 3) and (4, bones, 4)
-    ids: np.ndarray
-
-
-def recorded_world(interpolate: str = "bones", seed: int = 1) -> RecordedWorld:
-    """14 bare limbs and 4 characters, both with limbs of all shapes."""
+def recorded_world(interpolate: str = "bones", seed: int = 1) -> cc.PoseHistory:
+    """Two ticks of 14 bare limbs and 4 characters, both with limbs of all shapes."""
     rng, rig, bare = np.random.default_rng(seed), all_shapes_rig(), mixed(14).limbs()
     world = cc.HitWorld(bare)
     ids = world.spawn(rig, 4)
-    poses, ends = [], []
+    poses = []
     for tick in range(2):
-        shift = 0.3 * tick
-        ends.append((bare.p1 + shift, bare.p2 + shift))
         turn = rng.normal(size=(4, 4)) if tick == 0 else poses[0][1][:, 0] + 0.2 * rng.normal(size=(4, 4))
         joints = np.tile([0.0, 0.0, 0.0, 1.0], (4, 4, 1)) + 0.2 * rng.normal(size=(4, 4, 4))
         poses.append(rig.forward(rng.uniform(-3, 3, (4, 3)), turn, joints))
@@ -39,10 +24,9 @@ def recorded_world(interpolate: str = "bones", seed: int = 1) -> RecordedWorld:
     world.set_poses(ids, *poses[0])
     world.set_layers(ids[HIDDEN], 0)
     history.record(0.0)
-    world.set_endpoints(*ends[1])
+    world.set_endpoints(bare.p1 + 0.3, bare.p2 + 0.3)
     world.set_poses(ids[[GOES, LEAVES, HIDDEN]], *(column[[GOES, LEAVES, HIDDEN]] for column in poses[1]))
     world.set_poses(ids[JUMPS], *(column[[JUMPS]] for column in poses[1]), teleport=True)
     world.despawn(ids[LEAVES])
     history.record(1.0)
-    first, last = (np.stack(column) for column in zip(*ends, strict=True))
-    return RecordedWorld(history, rig, bare, (first, last), poses, ids)
+    return history

@@ -11,9 +11,9 @@ from decimal import Decimal, localcontext
 from typing import NamedTuple
 
 import numpy as np
-from support.cases.near_points import near_points
+from support.cases.near_points import any_limb, near_points
 from support.oracle.nearest import PRECISE, dot, profile_of, signed_distance, subtract, vector
-from support.oracle.shapes.table import MAKERS, SHAPE_ROWS
+from support.oracle.shapes.table import SHAPE_ROWS
 
 import cylcollide as cc
 from cylcollide.exact.line import segment_numbers
@@ -52,13 +52,9 @@ class Group(NamedTuple):
 def group(shape: str, rng: np.random.Generator) -> Group:
     """Return random limbs of a shape, all in one unit."""
     unit = list(UNITS)[rng.choice(4, p=[0.7, 0.1, 0.1, 0.1])]
-    scale, far, made = UNITS[unit], 1e6 if unit.startswith("far") else 1.0, []
-    for _ in range(LAYERS):
-        centre, axis = rng.normal(size=(2, 3))
-        axis *= 10.0 ** rng.uniform(-1, 0.5) / np.linalg.norm(axis)
-        ends = scale * (far * centre - axis), scale * (far * centre + axis)
-        made.append(MAKERS[shape](*ends, scale * 10.0 ** rng.uniform(-2, 0.5), rng))
-    limbs, mask = cc.Limbs.concat(made), (1 << np.arange(LAYERS)).astype(np.uint32)
+    scale, far = UNITS[unit], 1e6 if unit.startswith("far") else 1.0
+    limbs = cc.Limbs.concat([any_limb(shape, rng, far, scale) for _ in range(LAYERS)])
+    mask = (1 << np.arange(LAYERS)).astype(np.uint32)
     layered = cc.Limbs(limbs._table._replace(mask=mask), limbs.hit_group, limbs.names)
     return Group(layered, cc.HitWorld(layered), mask, unit, scale, rng)
 
