@@ -83,6 +83,14 @@ def test_a_part_of_any_result_has_the_numbers_of_the_whole():
     assert kinds >= {("MovingHits", True), ("PointHits", False), ("ClosestPoints", True), ("NearLimbs", True)}
 
 
+def test_a_part_of_a_part_has_the_clearances_of_the_whole():
+    state, (start, end) = questions()["few"]
+    hits = state.cast_segments(start, start + 1e-3 * (end - start))
+    rows = np.flatnonzero(~hits.hit)[9:0:-2]
+    assert np.array_equal(hits[rows][1:][::2].clearance, hits.clearance[rows[1:][::2]])
+    assert len(np.unique(hits.clearance[rows])) == 5
+
+
 def test_one_row_is_plain_values():
     state, (start, end) = questions()["few"]
     hits = state.cast_segments(start, end)
