@@ -167,8 +167,8 @@ class PastQueries(metaclass=Shown):
         ring = self._kept()
         rows = shots.policy_rows(ring.ticks[-1].roster.groups)
         judged = judge_flight(Past(self._world, ring, request).chords(), shots, rows)
-        for observer in self._recording.observers:
-            observer._record_shots(JudgedCall(shots, judged, ring=ring, past=request[1:]))
+        if self._recording.observers:  # under the lock, so that the call follows its tick
+            self._recording.notify_shots(JudgedCall(shots, judged, ring=ring, past=request[1:]), lambda: True)
         return judged
 
     def _before_shots(self) -> Self:
