@@ -42,6 +42,11 @@ class MirrorState(NamedTuple):
     wrapped: Wrapped
     largest: float  # no |coordinate| of a limb is larger
 
+    def rank(self, shape: int) -> int:
+        """The rank of a limb or sheet, by its row of `shape_link`."""
+        limbs = len(self.limb_rank)
+        return self.limb_rank.item(shape) if shape < limbs else self.sheet_rank.item(shape - limbs)
+
     def solid(self, shape: int, radius: float) -> Solid:
         """The exact solid of a limb or sheet, by its row of `shape_link`, grown by the radius of a ray."""
         limbs = len(self.limb_rank)
@@ -162,8 +167,7 @@ def compare_exactly(state: MirrorState, rays: RayTest, row: int, first: int, sec
     one, other = (limb_hit(ray, state.solid(shape, radius), rays.inside)[0] for shape in (first, second))
     if one is None or other is None:
         raise AssertionError("both shapes are hit")
-    rank = [*state.limb_rank, *state.sheet_rank]
-    return one[0].compare(other[0]) or int(rank[first] - rank[second])
+    return one[0].compare(other[0]) or state.rank(first) - state.rank(second)
 
 
 def limb_error(state: MirrorState, rays: RayTest) -> Float64Array:

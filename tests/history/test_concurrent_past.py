@@ -1,5 +1,6 @@
 """Two threads query the past while a third moves the world and records it: each answer belongs to one whole ring."""
 
+import threading
 import time
 from collections import Counter
 from concurrent.futures import FIRST_EXCEPTION, wait
@@ -15,6 +16,7 @@ from support.matches.volley import Moment, draw_volley
 
 import cylcollide as cc
 from cylcollide.history import PoseHistory
+from cylcollide.world import observers
 
 RING = 12
 SHOTS = 6
@@ -139,3 +141,34 @@ def test_the_past_is_queried_while_recorded(seconds: float):
             time.sleep(0.01)
     print(record.ticks, [asker.seen for asker in askers])
     assert is_enough()
+
+
+class JudgingObserver:
+    """At each new tick, another thread judges a shot at it; `order`: the notifications."""
+
+    def __init__(self, history: cc.PoseHistory) -> None:
+        self.order = list[str]()
+        self.thread = threading.Thread(
+            target=history.judge_segments, args=([0, -5, 0], [0, 5, 0], cc.Policy.first_surface(), 0.0)
+        )
+
+    def _admit(self, has_shots: bool) -> None:
+        pass
+
+    def _record_change(self, name: str, **_: object) -> None:
+        self.thread.start()
+        self.thread.join(0.2)
+        self.order.append(name)
+
+    def _record_shots(self, _: object) -> None:
+        self.order.append("shots")
+
+
+def test_a_call_at_a_tick_that_is_being_recorded_comes_after_it(monkeypatch: pytest.MonkeyPatch):
+    monkeypatch.setattr(observers, "LOCK_TIMEOUT", 60.0)
+    history = cc.PoseHistory(cc.HitWorld(cc.Limbs.spheres([[0.0, 0, 0]], 1.0)))
+    judging = JudgingObserver(history)
+    history._recording.observers += (judging,)
+    history.record(0.0)
+    judging.thread.join()
+    assert judging.order == ["record", "shots"]

@@ -18,7 +18,6 @@ from support.logging_server import POLICY, Match
 from support.package import output_of
 
 import cylcollide as cc
-from cylcollide.world import observers
 
 START, END = [0.0, -5.0, 0.0], [0.0, 5.0, 0.0]
 FIRST = cc.Policy.first_surface()
@@ -259,35 +258,6 @@ def test_threads_judge_while_another_one_moves_and_records(tmp_path: Path):
             for number in range(1, 150):
                 match.tick(number)
     assert rejudged(tmp_path / "log") > 50
-
-
-class JudgingObserver:
-    """At each new tick, another thread judges a shot at it; `order`: the notifications."""
-
-    def __init__(self, history: cc.PoseHistory) -> None:
-        self.order = list[str]()
-        self.thread = threading.Thread(target=history.judge_segments, args=(START, END, FIRST, 0.0))
-
-    def _admit(self, has_shots: bool) -> None:
-        pass
-
-    def _record_change(self, name: str, **_: object) -> None:
-        self.thread.start()
-        self.thread.join(0.2)
-        self.order.append(name)
-
-    def _record_shots(self, _: object) -> None:
-        self.order.append("shots")
-
-
-def test_a_call_at_a_tick_that_is_being_recorded_comes_after_it(monkeypatch: pytest.MonkeyPatch):
-    monkeypatch.setattr(observers, "LOCK_TIMEOUT", 60.0)
-    history = cc.PoseHistory(ball_world())
-    judging = JudgingObserver(history)
-    history._recording.observers += (judging,)
-    history.record(0.0)
-    judging.thread.join()
-    assert judging.order == ["record", "shots"]
 
 
 def test_a_log_that_is_written_can_be_read(tmp_path: Path):
