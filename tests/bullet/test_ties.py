@@ -81,7 +81,7 @@ def test_answers_equal_exact_arithmetic(c, name, inside, tolerance):
     assert np.array_equal(hits.fraction, expected.fraction)
     assert np.array_equal(hits.position, expected.position, equal_nan=True)
     assert np.array_equal(hits.normal, expected.normal, equal_nan=True)
-    assert hits.hit.mean() > 0.3
+    assert hits.hit.mean() > (0.3 if name == "heap" else 0.5)
     assert len(np.unique(shape)) > (5 if name in ("stacked", "heap") else 1)
 
 

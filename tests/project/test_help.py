@@ -75,6 +75,27 @@ def test_docstrings_list_parameters_that_exist(thing):
         assert not names or names <= set(inspect.signature(one).parameters), one
 
 
+RAYS = {"inside": "hit", "mask": 2**32 - 1, "ignore_character": None, "threads": None, "radius": 0.0}
+PAST = {"time": None, "tick": None, "alpha": None, "on_old": "error", "protected_since": None}
+
+
+@pytest.mark.parametrize(
+    ("kind", "method", "expected"),
+    [
+        ("HitWorld", "judge_segments", {"energy": 1.0, "shot": None} | RAYS),
+        ("HitWorld", "cast_rays", {"max_distance": float("inf")} | RAYS),
+        ("PoseHistory", "cast_rays", {"max_distance": float("inf")} | PAST | RAYS),
+        ("PoseHistory", "closest_points", {"max_distance": float("inf")} | PAST | RAYS),
+        ("Limbs", "boxes", {"character": -1, "mask": 2**32 - 1, "name": "", "hit_group": 0}),
+    ],
+)
+def test_shared_options_have_their_defaults(kind, method, expected):
+    parameters = inspect.signature(getattr(getattr(import_module("cylcollide"), kind), method)).parameters
+    defaults = {name: one.default for name, one in parameters.items() if one.default is not one.empty}
+    assert defaults == {name: expected[name] for name in defaults}
+    assert len(defaults) > 3
+
+
 # The page of the contract ------------------------------------------------------------------------------------------
 
 OWNERS = {"world": "HitWorld", "history": "PoseHistory", "limbs": "Limbs", "rig": "Rig", "clip": "Clip"}
