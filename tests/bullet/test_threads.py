@@ -88,12 +88,13 @@ def test_a_body_that_another_thread_replaces_while_it_is_read(clients, monkeypat
         assert test([[-3.0, 0.0, 0.0]], [[3.0, 0.0, 0.0]])[0][:3] == (body, -1, pytest.approx(2.9 / 6.0))
 
 
-@pytest.mark.parametrize("away", [range(12), range(100), range(1, 3), range(1, 20)])
+@pytest.mark.parametrize("away", [range(12), range(100), range(1, 3), range(1, 20), range(2, 5)])
 def test_a_body_that_another_thread_moves_while_its_filter_is_measured(clients, monkeypatch: pytest.MonkeyPatch, away):
-    """The body is elsewhere during some of the measuring calls, and back after them."""
-    calls, there, here = [], [0.0, 0.0, 9.0], [0.0, 0.0, 0.0]
+    """The body is elsewhere during some of the measuring calls, and back after them: all bits of its group are seen."""
+    calls, there, here = [], [0.0, 0.0, -9.0], [0.0, 0.0, 0.0]
     body = ball(clients[1], 0.0)
-    clients[1].resetBasePositionAndOrientation(0, there, [0, 0, 0, 1])
+    clients[1].setCollisionFilterGroupMask(body, -1, 3, -1)
+    clients[1].resetBasePositionAndOrientation(0, [0.0, 0.0, 9.0], [0, 0, 0, 1])  # where its rays do not measure body
 
     def move() -> None:
         clients[1].resetBasePositionAndOrientation(body, there if len(calls) in away else here, [0, 0, 0, 1])
@@ -105,7 +106,8 @@ def test_a_body_that_another_thread_moves_while_its_filter_is_measured(clients, 
         monkeypatch.undo()
         assert calls
         clients[1].resetBasePositionAndOrientation(body, here, [0, 0, 0, 1])
-        assert clients[1].rayTest(*THROUGH)[0][0] == body
+        for bit in (1, 2):
+            assert clients[1].rayTestBatch(*([end] for end in THROUGH), collisionFilterMask=bit)[0][0] == body
 
 
 def test_a_mesh_that_another_thread_moves_while_its_extent_is_read(clients, monkeypatch: pytest.MonkeyPatch):
