@@ -109,8 +109,8 @@ class Mirror(MirroredLimbs):
 
         PyBullet does not report collision filters. They are measured with its rays when a body is
         new, its base becomes fixed or free, or this process has called
-        `setCollisionFilterGroupMask` or `loadBullet`; `filters` measures all again. A sync that
-        fails, or is interrupted, leaves the mirror as it was.
+        `setCollisionFilterGroupMask`, `loadBullet` or `changeDynamics(mass=0)`; `filters` measures
+        all again. A sync that fails, or is interrupted, leaves the mirror as it was.
         """
         self._follower.sync(validate.flag(filters, "filters"))
 

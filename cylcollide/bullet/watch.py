@@ -3,9 +3,10 @@
 `docs/bullet.md` has the table of effects in words. PyBullet does not report what `setCollisionFilterGroupMask` did,
 which solids `loadBullet` made, or the length of the quaternion of a `resetBasePositionAndOrientation`, so these are
 recorded: from the first mirror on, replacements in the module `pybullet` record each call and pass it on; a
-`BulletClient` calls them, too. `syncBodyInfo` drops the list of each body's user data: without `syncUserData`, tokens
-would outlive their bodies. Of bodies that `batchPositions` makes, PyBullet lists only the last; `createMultiBody` here
-lists all, before the last one may be removed.
+`BulletClient` calls them, too. So are changes of a mass to 0, which reset a filter group. `syncBodyInfo` drops the
+list of each body's user data: without `syncUserData`, tokens would outlive their bodies. Of bodies that
+`batchPositions` makes, PyBullet lists only the last; `createMultiBody` here lists all, before the last one may be
+removed.
 """
 
 from __future__ import annotations
@@ -17,6 +18,8 @@ from inspect import isbuiltin
 from itertools import count
 from types import BuiltinFunctionType
 from typing import Any, TypeAlias
+
+import numpy as np
 
 from cylcollide.bullet.client import Client
 from cylcollide.bullet.near_links import LENGTHS
@@ -86,7 +89,7 @@ def effect_of(name: str) -> Effect:
     return EFFECTS.get(name, max(Effect))
 
 
-FILTER, LOAD = "setCollisionFilterGroupMask", "loadBullet"
+FILTER, LOAD, MASS = "setCollisionFilterGroupMask", "loadBullet", "changeDynamics"
 RESET, SYNC, MAKE = "resetBasePositionAndOrientation", "syncBodyInfo", "createMultiBody"
 CLIENT = 20  # place of physicsClientId among the arguments of createMultiBody
 
@@ -116,19 +119,23 @@ def _note_length(quaternion: Any) -> None:
 
 
 def filter_calls() -> int:
-    """Record calls from now on; a number that changes with any `setCollisionFilterGroupMask` or `loadBullet`."""
+    """Record calls from now on; a number that changes with each one that may change filters of a body that is known."""
     if _replaced:
         return LAST_CALL[0]
     from cylcollide._pybullet import OWN, pybullet  # noqa: PLC0415  # an extra: imported only when used
 
-    own_filter, own_load, own_make = (getattr(OWN, name) for name in (FILTER, LOAD, MAKE))
-    own_reset, own_sync = (getattr(OWN, name) for name in (RESET, SYNC))
+    own_filter, own_load, own_mass = (getattr(OWN, name) for name in (FILTER, LOAD, MASS))
+    own_reset, own_sync, own_make = (getattr(OWN, name) for name in (RESET, SYNC, MAKE))
 
     def counted(own: Callable[..., Any], *arguments: Any, **keywords: Any) -> Any:
         try:
             return own(*arguments, **keywords)
         finally:
             LAST_CALL[0] = next(_serial)
+
+    def massed(*arguments: Any, **keywords: Any) -> Any:
+        mass = [*arguments[2:3], keywords.get("mass")][0]
+        return (partial(counted, own_mass) if np.array_equal(mass, 0) else own_mass)(*arguments, **keywords)
 
     def measured(*arguments: Any, **keywords: Any) -> Any:
         _note_length(arguments[2] if len(arguments) > 2 else keywords.get("ornObj"))
@@ -145,7 +152,7 @@ def filter_calls() -> int:
         return made
 
     counting = (FILTER, partial(counted, own_filter)), (LOAD, partial(counted, own_load))
-    for name, function in (*counting, (RESET, measured), (SYNC, with_user_data), (MAKE, listed)):
+    for name, function in (*counting, (MASS, massed), (RESET, measured), (SYNC, with_user_data), (MAKE, listed)):
         own = getattr(OWN, name)
         _replaced[name] = update_wrapper(AsBuiltin(function), own)
         if getattr(pybullet, name) is own:  # else the program has replaced it

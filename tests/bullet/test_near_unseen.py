@@ -118,6 +118,20 @@ def test_a_base_that_is_fixed_and_freed_unseen(c, near_calls):
     assert [mirror.rayTest(*ray, collisionFilterMask=mask)[0][0] for mask in (4, 1)] == [-1, body]
 
 
+@pytest.mark.parametrize("make", [Mirror, lambda c: Mirror(c, follow=False)])
+def test_a_base_that_is_fixed_and_freed_between_two_rays(c, make):
+    """Both calls come before the next ray; Bullet's group for a free base replaces the body's own."""
+    body = p.createMultiBody(1.0, scenes.shape(c, 0), physicsClientId=c)
+    p.setCollisionFilterGroupMask(body, -1, 4, -1, c)
+    mirror, ray = make(c), ([[0, -2, 0.1]], [[0, 2, 0.1]])
+    first = [mirror.rayTestBatch(*ray, collisionFilterMask=mask)[0][0] for mask in (4, 1)]
+    p.changeDynamics(body, -1, 0.0, physicsClientId=c)
+    p.changeDynamics(body, -1, mass=1.0, physicsClientId=c)
+    mirror.sync()
+    found = [mirror.rayTestBatch(*ray, collisionFilterMask=mask)[0][0] for mask in (4, 1)]
+    assert (first, found) == ([body, -1], [-1, body])
+
+
 @pytest.mark.long
 @pytest.mark.parametrize("seed", range(12))
 def test_random_unrecorded_changes(clients, seed, near_calls):
