@@ -159,3 +159,17 @@ def test_order_of_plane_and_limb_is_exact_and_ties_go_to_the_lower_body(c):
     second = mirror.rayTestBatch(starts, ends, reportHitNumber=1)
     assert [a[0] for a in answers] == [ground] * 40 + [bodies[2]] * 20
     assert [a[0] for a in second] == [bodies[0]] * 20 + [bodies[1]] * 20 + [ground] * 20
+
+
+@pytest.mark.parametrize("z", [0.0, 1e160, -1e200, 1e-170, float("nan")])
+@pytest.mark.parametrize("tolerance", [0.0, 1e-3])
+def test_a_plane_without_direction_is_missed_as_by_pybullet(c, z, tolerance):
+    """PyBullet cannot scale such a normal to length 1; what lies behind the plane is hit."""
+    ray = [0.5, 0.0, 1.0], [0.5, 0.0, -1.0]
+    plane = p.createCollisionShape(p.GEOM_PLANE, planeNormal=[0.0, 0.0, z], physicsClientId=c)
+    p.createMultiBody(0, plane, physicsClientId=c)
+    assert p.rayTest(*ray, physicsClientId=c)[0][0] == -1
+    mirror = Mirror(c, tolerance=tolerance)
+    assert mirror.rayTest(*ray)[0][0] == -1
+    ball = p.createMultiBody(0, scenes.shape(c, 0), -1, [0.5, 0.0, 0.0], physicsClientId=c)
+    assert [mirror.rayTestBatch([ray[0]] * n, [ray[1]] * n)[-1][0] for n in (1, 2000)] == [ball] * 2
