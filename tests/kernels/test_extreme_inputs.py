@@ -32,9 +32,9 @@ def all_of(one: Shapes, count: int) -> Shapes:
 
 def checked(questions: Shots) -> ShapeTally:
     """Assert that hits are right under each policy; return the tally."""
-    tally = ShapeTally()
+    tally, truths = ShapeTally(), row_truths(questions)
     for inside in ("exit", "ignore", "hit"):
-        tally = compare_hits(questions.cast(inside), row_truths(questions), inside)
+        tally = compare_hits(questions.cast(inside), truths, inside)
         assert not tally.problems, tally.report()
     return tally
 

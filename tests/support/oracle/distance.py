@@ -8,8 +8,11 @@ from support.oracle.thick import distance
 import cylcollide as cc
 
 Long = np.longdouble
-GRID, WORST, STEPS = 250, 4, 48
-"""Samples, refined samples, and golden-section steps. A smooth minimum needs its place to half the digits only."""
+GRID, WORST, STEPS = 250, 4, 26
+"""Samples, refined samples, and golden-section steps of each half. A smooth minimum needs half the digits of its place.
+
+The second half begins with new places, since errors of the reused ones grow.
+"""
 
 GOLDEN = (np.sqrt(Long(5)) - 1) / 2
 
@@ -20,10 +23,16 @@ def _length(v: np.ndarray) -> np.ndarray:
 
 def least(f: Callable, low: np.ndarray, high: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
     """Return the minimum of each row's function and its place, by golden-section search."""
-    for _ in range(STEPS):
-        s, t = high - GOLDEN * (high - low), low + GOLDEN * (high - low)
-        left = f(s) <= f(t)
+    for k in range(2 * STEPS):
+        if k % STEPS == 0:
+            s, t = high - GOLDEN * (high - low), low + GOLDEN * (high - low)
+            at_s, at_t = f(s), f(t)
+        left = at_s <= at_t
         low, high = np.where(left, low, s), np.where(left, t, high)
+        new = np.where(left, high - GOLDEN * (high - low), low + GOLDEN * (high - low))
+        known, at_new = np.where(left, at_s, at_t), f(new)
+        s, t = np.where(left, new, t), np.where(left, s, new)
+        at_s, at_t = np.where(left, at_new, known), np.where(left, known, at_new)
     return f(low), low
 
 

@@ -41,7 +41,9 @@ def divided(p: Coefficients, q: Coefficients) -> tuple[list[Fraction], list[Frac
 def sign(p: Coefficients, x: Fraction) -> int:
     """Return the sign of p(x)."""
     n, d = x.numerator, x.denominator
-    value = sum(c * n**i * d ** (len(p) - 1 - i) for i, c in enumerate(p))
+    value, scale = 0, 1
+    for c in reversed(p):
+        value, scale = value * n + c * scale, scale * d
     return (value > 0) - (value < 0)
 
 
@@ -60,6 +62,7 @@ class Curve:
         found.pop()
         return [whole(divided(p, found[-1])[0]) for p in found]
 
+    @lru_cache(maxsize=4096)  # noqa: B019 - ends of intervals are asked for again and again
     def changes(self, x: Fraction) -> int:
         """Return the number of sign changes along the chain at x, without zeros."""
         signs = [s for s in (sign(p, x) for p in self.chain) if s]

@@ -74,12 +74,14 @@ def contacts(limb: cc.Limbs, start: Long, step: Long, radius: float) -> tuple[Lo
     spacing = np.sqrt((step * step).sum()) / (FEW - 1)
     if distance(limb, start + coarse[:, None] * step).min() > radius + spacing:  # distances have Lipschitz constant 1
         return coarse[:0], coarse[:0]
-    t, width = np.linspace(np.longdouble(0), np.longdouble(1), SAMPLES), np.longdouble(2)
-    for _ in range(ROUNDS):
-        least = t[np.argmin(distance(limb, start + t[:, None] * step))]
+    new, width = np.linspace(np.longdouble(0), np.longdouble(1), SAMPLES), np.longdouble(2)
+    t, known = new[:0], new[:0]
+    for _ in range(ROUNDS + 1):
+        t, known = np.append(t, new), np.append(known, distance(limb, start + new[:, None] * step))
         width /= CLOSER
-        t = np.unique(np.concatenate((t, np.clip(least + np.linspace(-width, width, 81), 0, 1))))
-    touched = is_touched(t)
+        new = np.clip(t[np.argmin(known)] + np.linspace(-width, width, 81), 0, 1)
+    t, rows = np.unique(t, return_index=True)
+    touched = known[rows] <= np.longdouble(radius)
     changes = np.flatnonzero(touched[1:] != touched[:-1])
     low, high, before = t[changes], t[changes + 1], touched[changes]
     for _ in range(75 if len(changes) else 0):
