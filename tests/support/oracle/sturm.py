@@ -62,7 +62,7 @@ class Curve:
         found.pop()
         return [whole(divided(p, found[-1])[0]) for p in found]
 
-    @lru_cache(maxsize=4096)  # noqa: B019 - ends of intervals are asked for again and again
+    @lru_cache(maxsize=4096)  # noqa: B019 - the same ends of intervals recur
     def changes(self, x: Fraction) -> int:
         """Return the number of sign changes along the chain at x, without zeros."""
         signs = [s for s in (sign(p, x) for p in self.chain) if s]
