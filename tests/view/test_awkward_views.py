@@ -136,14 +136,18 @@ CALLS = (
 """Methods of viser that are called while a view or the range opens."""
 
 
-@pytest.mark.parametrize("error", [KeyboardInterrupt, FloatingPointError])
 @pytest.mark.parametrize(
-    ("made", "interrupted"),
-    [("view", "ViserServer.on_client_connect"), *((made, call) for made in ("view", "range") for call in CALLS)],
+    ("made", "interrupted", "error"),
+    [
+        *((made, call, KeyboardInterrupt) for made in ("view", "range") for call in CALLS),
+        *(("view", "ViserServer.on_client_connect", error) for error in (KeyboardInterrupt, FloatingPointError)),
+        ("range", CALLS[-1], FloatingPointError),
+    ],
 )
 def test_a_failure_to_open_leaves_no_server(monkeypatch, made, interrupted, error):
     room, _, method = interrupted.partition(".")
-    world, firing = cc.HitWorld(cc.Limbs.spheres([[0, 0, 0]], 1.0)), make_firing(range_rig(), [], 1)
+    world = cc.HitWorld(cc.Limbs.spheres([[0, 0, 0]], 1.0))
+    firing = make_firing(range_rig(), [], 1) if made == "range" else None
     before = set(enumerate_threads())
 
     def fails(*_, **__):

@@ -19,7 +19,7 @@ from cylcollide.view.server import stop
 from cylcollide.view.stage import FARTHEST, THINNEST
 
 POLICY = cc.Policy.first_surface(damage={})
-PLACES = [5e5, 2e6, 1e7, 1e9]
+PLACES = [5e5, 1e7, 1e9]
 
 
 def played(path: Path, far: float, ticks: int = 4) -> cc.PoseHistory:
@@ -123,8 +123,7 @@ def test_the_limb_under_the_pointer_is_named_far_away(viewer_of):
     assert viewer._name_at(np.array([3.0, -9, 0]), [0, 1, 0]).startswith("far")
 
 
-@pytest.mark.parametrize("up", ["y", "z"])
-@pytest.mark.parametrize("size", [THINNEST, 1e-9, 1e-3, 1e3, 1e10])
+@pytest.mark.parametrize(("size", "up"), [(THINNEST, "y"), (1e-9, "z"), (1e-3, "y"), (1e10, "z"), (1e10, "y")])
 def test_all_sizes_within_the_range_have_a_page(viewer_of, sent, size, up, tmp_path: Path):
     one, large = (viewer_of(cc.Rig.humanoid().scaled(by), up=up) for by in (1.0, 20.0 * size))
     for name, places in seen(one).items():

@@ -206,8 +206,8 @@ def test_without_matplotlib_the_extra_is_named(monkeypatch, street):
             draw()
 
 
-@pytest.mark.parametrize("name", [r"$\frac{1}$", "Hips_$AssimpFbx$_Rotation", "a $5 b"])
-def test_names_with_dollars_are_drawn_as_they_are(name, tmp_path):
+@pytest.mark.parametrize("name", [r"$\frac{1}$", "Hips_$AssimpFbx$_Rotation"])
+def test_names_with_dollars_are_drawn_as_they_are(name):
     limbs = cc.Limbs.spheres([[0, 0, 0]], 1.0, name=name, hit_group=5)
     rig = cc.Rig([name], [-1], [[0, 0, 0]], [[0, 0, 0, 1]], limbs, 0, {name: 5})
     world = cc.HitWorld()
@@ -215,15 +215,15 @@ def test_names_with_dollars_are_drawn_as_they_are(name, tmp_path):
     start, end, policy = [-9.0, 0, 0], [9.0, 0, 0], cc.Policy.first_surface(damage={})
     history = cc.PoseHistory(world)
     history.record(0.0)
-    file = tmp_path / "picture.png" if "frac" in name else None  # as mathematics it is an error when it is drawn
     figures = [
-        rig.plot(file),
-        world.plot(file, unit=name),
-        world.plot(file, shot=(start, end)),
-        world.judge_segments(start, end, policy).plot(0, file),
-        history.explain_miss([-9, 0, 3], [9, 0, 3], 0.0).plot(file, unit=name),
+        rig.plot(),
+        world.plot(unit=name),
+        world.plot(shot=(start, end)),
+        world.judge_segments(start, end, policy).plot(0),
+        history.explain_miss([-9, 0, 3], [9, 0, 3], 0.0).plot(unit=name),
     ]
     for figure in figures:
+        figure.draw_without_rendering()  # the first name is an error as mathematics
         with_dollars = [text for text in figure.findobj(Text) if name in text.get_text()]
         assert with_dollars
         assert not any(text.get_parse_math() for text in with_dollars)
