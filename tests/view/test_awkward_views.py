@@ -141,7 +141,7 @@ CALLS = (
     [
         *((made, call, KeyboardInterrupt) for made in ("view", "range") for call in CALLS),
         *(("view", "ViserServer.on_client_connect", error) for error in (KeyboardInterrupt, FloatingPointError)),
-        ("range", CALLS[-1], FloatingPointError),
+        *((made, CALLS[0], FloatingPointError) for made in ("view", "range")),
     ],
 )
 def test_a_failure_to_open_leaves_no_server(monkeypatch, made, interrupted, error):
