@@ -1,7 +1,7 @@
 """Fixtures of the tests of the scoreboard."""
 
 import pytest
-from support.runs.scoreboard import RAYS, planted_engines, scoreboard_by_name
+from support.runs.scoreboard import RAYS, planted_engines, scoreboard_by_name, shared_truths
 
 
 @pytest.fixture(scope="module", name="planted")
@@ -15,4 +15,5 @@ def _planted():
 def scores(request):
     """The scores of all these engines, by name."""
     request.getfixturevalue("planted")
-    return {score.engine: score for score in scoreboard_by_name("all", rays=RAYS)}
+    with shared_truths():
+        return {score.engine: score for score in scoreboard_by_name("all", rays=RAYS)}

@@ -1,17 +1,14 @@
 """Faults planted in every field that an engine returns: the scoreboard counts them, and a case replays them."""
 
-from functools import cache
-
 import numpy as np
 import pytest
 from support.faulty_answers import ELSEWHERE, FAULTS
-from support.runs.scoreboard import planted_engines
+from support.runs.scoreboard import planted_engines, shared_truths
 
 from cylcollide.crosscheck.cases.case import Case, read_cases, write_cases
 from cylcollide.crosscheck.cases.recast import recast
 from cylcollide.crosscheck.cases.wording import headline
 from cylcollide.crosscheck.compare.disagreements import Kind
-from cylcollide.crosscheck.compare.truth import Truth
 from cylcollide.crosscheck.engine import NamedEngine
 from cylcollide.crosscheck.generate import families
 from cylcollide.crosscheck.report.page import page_html
@@ -47,18 +44,9 @@ def found():
 
     Half of the sizes are enough: a needle, people, and a tower, for which no errors are measured.
     """
-    truths: dict[int, Truth] = {}
-
-    def truth_of(scene):
-        if id(scene) not in truths:
-            truths[id(scene)] = Truth(scene)
-        return truths[id(scene)]
-
-    with pytest.MonkeyPatch.context() as patch:
+    with shared_truths() as patch:
         patch.setattr(families, "SIZES", families.SIZES[1::2])
         patch.setattr(board, "ROUNDS", 1)
-        patch.setattr(board, "draw_chunk", cache(board.draw_chunk))
-        patch.setattr(board, "Truth", truth_of)
         scores = scoreboard(["planted"], 60 * len(SCORED_FAMILIES), 3)
     return {score.engine.removeprefix("planted, "): score for score in scores}
 

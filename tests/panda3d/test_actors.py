@@ -197,12 +197,13 @@ def test_a_rig_for_another_scale_is_refused_with_both_scales(base, rig, factor):
     assert len(world.characters) == 0
 
 
-def test_a_rig_for_the_scale_is_accepted_at_any_place_and_pose(base, rig):
+def test_a_rig_for_the_scale_is_accepted_at_any_place_and_pose(base, rig, tetrahedron):
     actor = panda(base)
     actor.setPosHpr(1e3, 3.0, 2.0, 40.0, 20.0, 10.0)
     actor.pose("walk", 7)
     assert Actors(cc.HitWorld()).add(actor, rig) == 0
-    Actors(cc.HitWorld()).add(panda(base, 2.0 * SCALE), rig_of(panda(base, 2.0 * SCALE), coverage=0.9))
+    tetrahedron.setScale(2.0)
+    Actors(cc.HitWorld()).add(tetrahedron, rig_of(tetrahedron))
 
 
 def test_actors_not_of_this_rig_are_refused(base, rig):
@@ -297,6 +298,8 @@ def test_the_page_s_example_runs():
     assert "Bone_" in run.stdout
 
 
+@pytest.mark.long
+@pytest.mark.ci_long
 @pytest.mark.skipif(which("which") is None, reason="Ursina calls it at import")
 def test_the_demo_in_ursina_shoots_without_a_window():
     pytest.importorskip("ursina")

@@ -22,7 +22,7 @@ from cylcollide.crosscheck.compare import truth
 @pytest.fixture(scope="module")
 def finished(tmp_path_factory):
     out = tmp_path_factory.mktemp("crosscheck") / ("a-long-name" * 10) / "report"
-    options = ["--rays", 1200, "--seed", 3, "--motion", "walk", "--motion", "kick", "--jobs", 2]
+    options = ["--rays", 1200, "--seed", 3, "--motion", "walk", "--motion", "kick", "--jobs", 1]
     return run_python("-m", "cylcollide", "crosscheck", *options, "--out", out), out
 
 
@@ -42,62 +42,71 @@ def test_crosscheck_prints_the_table(finished):
     assert str(out / "index.html") in done.stdout.splitlines()[-1]
 
 
-def test_version():
-    done = run_command("--version")
-    assert (done.returncode, done.stdout.strip()) == (0, f"cylcollide {cc.__version__}")
+BUFFERED, UNBUFFERED = False, True
+"""Whether an error is met at the end of the command, or while it writes."""
+
+RUNS = """import io, json, os, sys
+from cylcollide import cli
+given, ended = os.dup(1), []
+for words, unbuffered in json.loads(sys.argv[1]):
+    os.dup2(given, 1)
+    raw = io.FileIO(1, "w", closefd=False)
+    sys.stdout = io.TextIOWrapper(raw if unbuffered else io.BufferedWriter(raw), write_through=unbuffered)
+    sys.stderr, sys.argv = io.StringIO(), ["cylcollide", *words]
+    try:
+        cli.main()
+    except SystemExit as end:
+        ended.append((end.code or 0, sys.stderr.getvalue()))
+    sys.stdout.flush()  # as Python does at its end
+sys.__stderr__.write(json.dumps(ended))
+"""
+"""One process that runs many commands into one standard output; it prints each status and standard error."""
 
 
-UNBUFFERED, BUFFERED = "1", ""
-"""Whether an error is met while the command writes, or at its end."""
+def ends(stdout, cases, **how):
+    """The status and standard error of commands, (words, unbuffered) each, whose standard output fails."""
+    how = {"capture_output": False, "stdout": stdout, "stderr": subprocess.PIPE, "env": environment()} | how
+    ended = json.loads(run_python("-c", RUNS, json.dumps(cases), **how).stderr)
+    assert len(ended) == len(cases)
+    return ended
+
+
+@pytest.fixture
+def closed():
+    """A pipe that nothing reads."""
+    reads, writes = os.pipe()
+    os.close(reads)
+    yield writes
+    os.close(writes)
 
 
 @pytest.mark.skipif(not Path("/dev/full").exists(), reason="needs a device that is full")
-@pytest.mark.parametrize(
-    ("words", "unbuffered"),
-    [(["info"], BUFFERED), (["--version"], UNBUFFERED), (["--help"], BUFFERED), (["--help"], UNBUFFERED), ([], "")],
-)
-def test_standard_output_that_is_full_is_one_line(words: list[str], unbuffered: str):
+def test_standard_output_that_is_full_is_one_line():
     with Path("/dev/full").open("w") as full:
-        how = {"capture_output": False, "stdout": full, "stderr": subprocess.PIPE}
-        done = run_command(*words, **how, env=environment(PYTHONUNBUFFERED=unbuffered))
+        cases = [["info"], BUFFERED], [["--version"], UNBUFFERED], [["--help"], BUFFERED], [["--help"], UNBUFFERED]
+        for status, said in ends(full, [*cases, ([], BUFFERED)]):
+            assert status == 2
+            assert re.fullmatch(r"cylcollide: .*No space left on device\n", said)
+        done = run_command("info", capture_output=False, stdout=full, stderr=subprocess.PIPE)
     assert done.returncode == 2
     assert re.fullmatch(r"cylcollide: .*No space left on device\n", done.stderr)
 
 
-@pytest.mark.parametrize(
-    ("words", "unbuffered"),
-    [
-        (["info"], BUFFERED),
-        (["--version"], UNBUFFERED),
-        (["replay", "case.json"], BUFFERED),
-        (["replay", "case.json"], UNBUFFERED),
-        (["crosscheck", "--rays", "1", "--motion", "walk", "--jobs", "1"], BUFFERED),
-    ],
-)
-def test_standard_output_that_is_closed_is_one_line_and_no_finding(words: list[str], unbuffered: str, tmp_path: Path):
+def test_standard_output_that_is_closed_is_one_line_and_no_finding(closed: int, tmp_path: Path):
     """Status 1 would mean that a bug was found."""
     (tmp_path / "case.json").write_text(json.dumps(RECORD))
-    reads, writes = os.pipe()
-    os.close(reads)
-    try:
-        how = {"capture_output": False, "stdout": writes, "stderr": subprocess.PIPE, "cwd": tmp_path}
-        done = run_command(*words, **how, env=environment(PYTHONUNBUFFERED=unbuffered))
-    finally:
-        os.close(writes)
-    assert done.returncode == 2, done.stderr
-    assert re.fullmatch(r"cylcollide: .*(Broken pipe|Invalid argument).*\n", done.stderr)
+    cases = [["info"], BUFFERED], [["--version"], UNBUFFERED]
+    replayed = [["replay", "case.json"], BUFFERED], [["replay", "case.json"], UNBUFFERED]
+    checked = ["crosscheck", "--rays", "1", "--motion", "walk", "--jobs", "1"], BUFFERED
+    for status, said in ends(closed, [*cases, *replayed, checked], cwd=tmp_path):
+        assert status == 2, said
+        assert re.fullmatch(r"cylcollide: .*(Broken pipe|Invalid argument).*\n", said)
 
 
-@pytest.mark.parametrize("unbuffered", [BUFFERED, UNBUFFERED])
-@pytest.mark.parametrize("name", [None, "info"])
-def test_help_to_a_closed_pipe_ends_quietly(name: str | None, unbuffered: str):
-    reads, writes = os.pipe()
-    os.close(reads)
-    try:
-        how = {"capture_output": False, "stdout": writes, "stderr": subprocess.PIPE}
-        done = run_command(*filter(None, [name]), "--help", **how, env=environment(PYTHONUNBUFFERED=unbuffered))
-    finally:
-        os.close(writes)
+def test_help_to_a_closed_pipe_ends_quietly(closed: int):
+    cases = [([*name, "--help"], when) for name in ([], ["info"]) for when in (BUFFERED, UNBUFFERED)]
+    assert ends(closed, cases) == [[0, ""]] * 4
+    done = run_command("--help", capture_output=False, stdout=closed, stderr=subprocess.PIPE)
     assert (done.returncode, done.stderr) == (0, "")
 
 
@@ -111,14 +120,6 @@ def test_a_file_that_cannot_be_finished_is_named_and_the_old_one_stays(tmp_path:
     assert re.fullmatch(rf"cylcollide: .*File too large: '{tmp_path / 'index.html'}'\n", done.stderr)
     assert (tmp_path / "index.html").read_text() == "old"
     assert not list(tmp_path.glob(".index*"))
-
-
-def test_the_command_alone_prints_examples():
-    done = run_command()
-    assert (done.returncode, done.stderr) == (0, "")
-    for name in set(cli.COMMANDS) - {"warm-up"}:
-        assert cli.example_of(name) in done.stdout
-    assert max(map(len, done.stdout.splitlines())) < 140
 
 
 @pytest.mark.parametrize("name", cli.COMMANDS)
@@ -160,25 +161,52 @@ def test_remedies_work_without_an_index():
 
 
 @pytest.mark.parametrize(
-    ("name", "package"),
+    ("name", "needs"),
     [
-        *(("crosscheck", package) for package in ("typer", "rich", "pybullet", "jinja2", "plotly")),
-        *(pytest.param("bench", package, marks=pytest.mark.long) for package in ("typer", "rich", "matplotlib")),
+        ("crosscheck", ("typer", "rich", "pybullet", "jinja2", "plotly")),
+        pytest.param("bench", ("typer", "rich", "matplotlib"), marks=pytest.mark.long),
     ],
 )
-def test_without_the_extra_one_line_names_it(name, package):
-    done = run_command(name, hidden=[package])
+def test_without_the_extra_one_line_names_it(name, needs):
+    """Its packages come back one after the other; the last one is missing again at the end."""
+    code = """import sys
+needs = sys.argv.pop().split()
+sys.modules |= dict.fromkeys(needs)
+from cylcollide import cli
+for package in needs:
+    try:
+        cli.main()
+    except SystemExit as ended:
+        print(ended.code, file=sys.stderr)
+    del sys.modules[package]
+sys.modules[package] = None
+cli.main()
+"""
+    done = run_python("-c", code, name, " ".join(needs))
     assert done.returncode == 1
     assert done.stderr.splitlines() == [
         f"cylcollide: the command line needs {package}, which is missing: {to_install(name)}"
+        for package in (*needs, needs[-1])
     ]
 
 
-@pytest.mark.parametrize("name", ["info", "warm-up"])
-def test_commands_of_the_core_need_no_extra(name):
-    done = run_command(name, hidden=["typer", "rich"])
-    assert (done.returncode, done.stderr) == (0, "")
-    assert done.stdout
+def test_what_the_core_prints_needs_no_extra():
+    done = run_command("--version", hidden=["typer", "rich"])
+    assert (done.returncode, done.stdout, done.stderr) == (0, f"cylcollide {cc.__version__}\n", "")
+    code = """import sys
+sys.modules |= {"typer": None, "rich": None}
+from cylcollide import cli
+for words in ["info"], ["warm-up"], []:
+    sys.argv = ["cylcollide", *words]
+    cli.main()
+    print("---")
+"""
+    info, warm_up, examples = output_of("-c", code).split("---\n")[:-1]
+    assert info
+    assert warm_up
+    for name in set(cli.COMMANDS) - {"warm-up"}:
+        assert cli.example_of(name) in examples
+    assert max(map(len, examples.splitlines())) < 140
 
 
 def test_a_broken_import_of_our_own_is_not_blamed_on_the_extra(monkeypatch):

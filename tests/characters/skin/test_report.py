@@ -96,7 +96,7 @@ def test_the_report_names_mirrored_bones():
     ):
         places = [(0, 0, 0.5), (0.2, 0, 0.5), (-0.2, 0, 0.5)]
         given = skins.arguments((points, faces), np.eye(3)[whose], names, (-1, 0, 0), places)
-        report = skin_report(cc.Rig.from_skin(**given))
+        report = skin_report(cc.Rig.from_skin(**given, shapes=[cc.Shape.SPHERE]))
         assert report.mirrored == expected
         alike = "symmetric: spine, LeftArm and RightArm" if expected else "symmetric: none"
         assert alike in str(report).splitlines()

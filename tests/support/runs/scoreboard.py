@@ -2,11 +2,13 @@
 
 from contextlib import contextmanager
 from dataclasses import replace
+from functools import cache
 from importlib.metadata import EntryPoint
 
 import pytest
 
 from cylcollide import engines
+from cylcollide.crosscheck.compare.truth import Truth
 from cylcollide.crosscheck.run import scoreboard as board
 from cylcollide.crosscheck.run.scoreboard import SCORED_FAMILIES, scoreboard
 from cylcollide.engines import registry
@@ -29,6 +31,22 @@ def planted_engines(*more):
         patch.setattr(registry, "entry_points", lambda group: points if group == engines.GROUP else [])
         patch.setattr(board, "TIMED_RAYS", 300)
         patch.setattr(board, "ROUNDS", 3)
+        yield patch
+
+
+@contextmanager
+def shared_truths():
+    """Draw each scene and compute its truth once for all engines."""
+    truths: dict[int, Truth] = {}
+
+    def truth_of(scene):
+        if id(scene) not in truths:
+            truths[id(scene)] = Truth(scene)
+        return truths[id(scene)]
+
+    with pytest.MonkeyPatch.context() as patch:
+        patch.setattr(board, "draw_chunk", cache(board.draw_chunk))
+        patch.setattr(board, "Truth", truth_of)
         yield patch
 
 
