@@ -65,7 +65,8 @@ def test_answers_equal_those_of_the_whole_scene(c, way, inside, tolerance, near_
             else:
                 answers = mirror.rayTestBatch(starts, ends, collisionFilterMask=mask)
             agreed += len(near_calls) > before and near_calls[-1].answers is not None
-            whole = Mirror(c, **options, follow=False) if k % 10 == 0 else whole
+            if k % 10 == 0:
+                whole = Mirror(c, **options, follow=False)
             whole.sync()
             assert answers == whole.rayTestBatch(starts, ends, collisionFilterMask=mask), k
             hits += sum(answer[0] >= 0 for answer in answers)
