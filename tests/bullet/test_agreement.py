@@ -8,23 +8,24 @@ import support.pybullet_scenes as scenes
 import cylcollide as cc
 from cylcollide.bullet import Mirror
 
-RAYS = 4000
+RAYS = 1500
 
 
-def assert_agreement(mirror, number, seed, span=1.5, centre=(0.0, 0.0, 0.0), least=400, **keywords):
+def assert_agreement(mirror, number, seed, span=1.5, centre=(0.0, 0.0, 0.0), least=150, **keywords):
     """Compare body, link and place of the hits of clear rays, to the tolerances of `support.pybullet_scenes`."""
     starts, ends = scenes.rays(np.random.default_rng(seed), RAYS, span, centre)
     found = scenes.compare(mirror, number, starts, ends, **keywords)
     assert found.clear.mean() > 0.9
-    hits = [i for i in np.flatnonzero(found.clear) if found.ours[i][0] >= 0]
+    hits = np.array([i for i in np.flatnonzero(found.clear) if found.ours[i][0] >= 0])
     assert len(hits) >= least
     assert len(hits) < found.clear.sum(), "some rays have to miss"
     wrong = [i for i in np.flatnonzero(found.clear) if found.ours[i][:2] != found.theirs[i][:2]]
     assert [(found.ours[i], found.theirs[i]) for i in wrong] == []
-    for i in hits:
-        assert found.earliest[i] <= found.theirs[i][2] <= found.latest[i], (found.ours[i], found.theirs[i])
-        assert found.earliest[i] <= found.ours[i][2] <= found.latest[i]
-        np.testing.assert_allclose(found.ours[i][3], starts[i] + found.ours[i][2] * (ends[i] - starts[i]), atol=1e-12)
+    fraction = np.array([[answers[i][2] for i in hits] for answers in (found.ours, found.theirs)])
+    between = (found.earliest[hits] <= fraction) & (fraction <= found.latest[hits])
+    assert between.all(), [(found.ours[i], found.theirs[i]) for i in hits[~between.all(axis=0)]]
+    along = fraction[0, :, None] * (ends[hits] - starts[hits])
+    np.testing.assert_allclose([found.ours[i][3] for i in hits], starts[hits] + along, atol=1e-12)
     flat = [np.dot(found.ours[i][4], found.theirs[i][4]) for i in hits]
     assert np.median(flat) > 0.999, "normals are outward"
     return {found.ours[i][:2] for i in hits}
@@ -40,17 +41,17 @@ def assert_agreement_of_a_scene(c, make, seed, least, limbs=None):
 
 
 def test_every_shape_static_and_dynamic_with_and_without_frames(c):
-    seen = assert_agreement_of_a_scene(c, scenes.geometry, 1, least=2000, limbs=40)
+    seen = assert_agreement_of_a_scene(c, scenes.geometry, 1, least=750, limbs=40)
     assert {body for body, _ in seen} > set(range(35))
 
 
 def test_compound_bodies_and_chains_of_links(c):
-    seen = assert_agreement_of_a_scene(c, scenes.compounds, 3, least=1000, limbs=6 * 4 + 6 * 4)
+    seen = assert_agreement_of_a_scene(c, scenes.compounds, 3, least=375, limbs=6 * 4 + 6 * 4)
     assert {link for _, link in seen} == {-1, 0, 1, 2}
 
 
 def test_urdf_with_several_shapes_a_link_scaled_fixed_and_posed(c, tmp_path):
-    seen = assert_agreement_of_a_scene(c, lambda *given: scenes.urdf(*given, tmp_path), 5, least=500)
+    seen = assert_agreement_of_a_scene(c, lambda *given: scenes.urdf(*given, tmp_path), 5, least=190)
     assert {(0, -1), (0, 0), (1, -1), (1, 0)} < seen
     assert len({link for body, link in seen if body == 2}) > 8
 
@@ -60,7 +61,7 @@ def test_bodies_that_fell_and_go_on_falling(c):
     scenes.fallen(c, rng)
     mirror = Mirror(c)
     for _ in range(3):
-        assert_agreement(mirror, c, 8, span=1.0, centre=(0, 0, 0.6), least=1000)
+        assert_agreement(mirror, c, 8, span=1.0, centre=(0, 0, 0.6), least=375)
         for _ in range(7):
             p.stepSimulation(physicsClientId=c)
 
@@ -74,7 +75,7 @@ def test_links_that_fell(c):
             p.setJointMotorControl2(body, joint, p.VELOCITY_CONTROL, targetVelocity=3.0, force=50, physicsClientId=c)
     for _ in range(60):
         p.stepSimulation(physicsClientId=c)
-    assert_agreement(mirror, c, 13, least=800, centre=(0, 0, -0.3))
+    assert_agreement(mirror, c, 13, least=300, centre=(0, 0, -0.3))
 
 
 def test_mjcf_with_implicit_capsules(c):
@@ -83,7 +84,7 @@ def test_mjcf_with_implicit_capsules(c):
     assert len(mirror.limbs) == 19
     p.performCollisionDetection(physicsClientId=c)
     # the margin of its spheres and capsules is their radius: nothing is rounded off
-    assert_agreement(mirror, c, 9, span=0.8, centre=(0, 0, 1.2), least=500)
+    assert_agreement(mirror, c, 9, span=0.8, centre=(0, 0, 1.2), least=190)
 
 
 def test_mjcf_cylinder_whose_margin_is_a_tenth_of_its_size(c, tmp_path):
@@ -95,7 +96,7 @@ def test_mjcf_cylinder_whose_margin_is_a_tenth_of_its_size(c, tmp_path):
     assert mirror.limbs.kind.tolist() == [cc.Shape.CYLINDER]
     p.performCollisionDetection(physicsClientId=c)
     # a margin of 7 mm, of which (1 - 1 / sqrt 2) is taken off the rim
-    assert_agreement(mirror, c, 10, span=0.4, centre=(0.05, 0.1, 0.25), least=200, rounded=2.2e-3)
+    assert_agreement(mirror, c, 10, span=0.4, centre=(0.05, 0.1, 0.25), least=75, rounded=2.2e-3)
 
 
 @pytest.mark.parametrize("count", [16_384, 40_000])

@@ -11,8 +11,8 @@ import pytest
 from support.package import ABOVE_PACKAGE, run_python
 from support.two_clients import GRAZE, THROUGH, ball
 
-from cylcollide.bullet import patched
-from cylcollide.bullet.__main__ import ProgramComparison
+from cylcollide.bullet import patched, patching
+from cylcollide.bullet.__main__ import ProgramComparison, main
 from cylcollide.bullet.patching import observers
 
 
@@ -64,23 +64,32 @@ def test_threads_and_exit_functions_that_outlive_the_program_are_answered_exactl
 def test_a_program_is_run_unedited(tmp_path):
     program = tmp_path / "program.py"
     program.write_text(PROGRAM)
-    plain, compared = run(program, "--fast", "x"), run("--compare", program)
-    assert plain.returncode == compared.returncode == 3
-    assert "['--fast', 'x'] __main__ -1" in plain.stdout
-    assert "cylcollide" not in plain.stderr
+    compared = run("--compare", program, "--fast", "x")
+    assert compared.returncode == 3
+    assert "['--fast', 'x'] __main__ -1" in compared.stdout
     assert "1 rays in 1 calls; PyBullet's answer differs for 1 (within 1 mm: 1)\n" in compared.stderr
     named = "  within 1 mm: rayTest([-3.0, 0.0, 0.5004], [3.0, 0.0, 0.4999]): PyBullet hits body 0, link -1 at 0."
     assert named in compared.stderr
     assert compared.stderr.endswith(", exact misses\n")
-    for refused, said in (
+
+
+@pytest.mark.parametrize(
+    ("words", "said"),
+    [
         (["nothing.py"], "nothing.py: expected a Python file"),
-        ([str(tmp_path)], f"{tmp_path}: expected a Python file"),
-        (["--tolerance", "-1", str(program)], "tolerance: expected 0, or at least"),
-        (["--tolerance", "nan", str(program)], "tolerance: expected finite numbers"),
-    ):
-        done = run(*refused)
-        assert done.returncode == 2
-        assert f"error: {said}" in done.stderr.splitlines()[-1]
+        (["."], ".: expected a Python file"),
+        (["--tolerance", "-1", __file__], "tolerance: expected 0, or at least"),
+        (["--tolerance", "nan", __file__], "tolerance: expected finite numbers"),
+    ],
+)
+def test_bad_arguments_are_one_line(words, said, monkeypatch, capsys):
+    monkeypatch.setattr(sys, "argv", ["cylcollide.bullet", *words])
+    monkeypatch.setattr(sys, "path", sys.path[:])
+    with pytest.raises(SystemExit) as stopped:
+        main()
+    assert stopped.value.code == 2
+    assert f"error: {said}" in capsys.readouterr().err.splitlines()[-1]
+    assert not patching._patches
 
 
 AS_PYTHON = """
@@ -92,7 +101,7 @@ print(sys.argv[1:], open(__file__).readline(), __spec__, __name__)
 """
 
 
-@pytest.mark.parametrize("words", [["--", "x"], ["-h"], ["--compare"], []])
+@pytest.mark.parametrize("words", [["--", "x"], ["--compare", "-h"]])
 def test_a_program_runs_as_under_python(words, tmp_path):
     (tmp_path / "program.py").write_text(AS_PYTHON)
     env = {**os.environ, "PYTHONPATH": str(ABOVE_PACKAGE)}
@@ -100,7 +109,7 @@ def test_a_program_runs_as_under_python(words, tmp_path):
         run_python(*how, "program.py", *words, cwd=tmp_path, env=env, timeout=100)
         for how in ((), ("-m", "cylcollide.bullet"))
     )
-    assert (ours.stdout, ours.returncode) == (usual.stdout, 0)
+    assert (ours.stdout, ours.stderr, ours.returncode) == (usual.stdout, "", 0)
 
 
 @pytest.mark.skipif(os.name == "nt", reason="about descriptors of POSIX")

@@ -92,13 +92,13 @@ def test_rays_move_with_their_parent(c, link):
     p.performCollisionDetection(physicsClientId=c)
     chain = p.getBodyUniqueId(1, physicsClientId=c)
     assert p.getNumJoints(chain, physicsClientId=c) == 3
-    starts, ends = scenes.rays(rng, 2000, 1.0)
+    starts, ends = scenes.rays(rng, 800, 1.0)
     keywords = {"parentObjectUniqueId": chain, "parentLinkIndex": link}
     ours = Mirror(c).rayTestBatch(starts, ends, **keywords)
     theirs = p.rayTestBatch(starts, ends, **keywords, physicsClientId=c)
     same = [a[:2] == b[:2] for a, b in zip(ours, theirs, strict=True)]
     assert np.mean(same) > 0.99  # the rest are grazing: the agreement of clear rays has a test of its own
-    assert sum(answer[0] >= 0 for answer in ours) > 100
+    assert sum(answer[0] >= 0 for answer in ours) > 40
     near = [np.linalg.norm(np.subtract(a[3], b[3])) for a, b, s in zip(ours, theirs, same, strict=True) if s]
     assert np.median(near) < 1e-4
 

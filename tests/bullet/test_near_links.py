@@ -62,15 +62,16 @@ def test_few_links_of_people_are_read_late(c, near_calls):
     rng = np.random.default_rng(7)
     p.loadURDF("plane_implicit.urdf", physicsClientId=c)
     people = [scenes.person(c, [x, 0, 1]) for x in (0, 1.5, 3)]
-    mirror, hits = Mirror(c, follow=False), set()
+    mirror, whole, hits = Mirror(c, follow=False), Mirror(c, follow=False), set()
     watched = mirror.watch()
     for k in range(24):
         bent(c, people[k % 3], rng)
         watched.stepSimulation()
+        whole.sync()
         target = np.array(p.getLinkState(people[k % 3], k % 15, computeForwardKinematics=True, physicsClientId=c)[0])
         way = rng.normal(size=(9, 3))
         answers = mirror.rayTestBatch(target - way, target + way)
-        assert answers == Mirror(c, follow=False).rayTestBatch(target - way, target + way), k
+        assert answers == whole.rayTestBatch(target - way, target + way), k
         hits |= {answer[1] for answer in answers if answer[0] == people[k % 3]}
     assert len(hits) > 10, "all kinds of links were hit"
     late, unread = np.array([(one.late, one.unread) for one in near_calls if one.answers is not None]).T
@@ -142,7 +143,7 @@ def test_bodies_stretched_by_quaternions_of_other_lengths(c, near_calls, way, le
     """Rays at a single link hit it, at once and after the state is restored, in stretched and in shrunk bodies."""
     rng, hits = np.random.default_rng(8), 0
     people = [scenes.person(c, [3 * x, 0, 1]) for x in range(2)]
-    mirror = Mirror(c, follow=way == "follow")
+    mirror, whole = Mirror(c, follow=way == "follow"), Mirror(c, follow=False)
     watched = mirror.watch() if way == "watch" else p
     given = {} if way == "watch" else {"physicsClientId": c}
     with patched() if way == "patched" else nullcontext():
@@ -161,7 +162,8 @@ def test_bodies_stretched_by_quaternions_of_other_lengths(c, near_calls, way, le
             side *= 3.0 / np.linalg.norm(side)
             test = {"follow": mirror, "watch": watched, "patched": p}[way].rayTestBatch
             answers = test([target - side], [target + side], **(given if way == "patched" else {}))
-            assert answers == Mirror(c, follow=False).rayTestBatch([target - side], [target + side]), k
+            whole.sync()
+            assert answers == whole.rayTestBatch([target - side], [target + side]), k
             hits += answers[0][0] == person
     assert hits > 5
     assert len(near_calls) > 12

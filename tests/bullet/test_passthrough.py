@@ -19,6 +19,8 @@ STOCK = (
     *("duck_vhacd.urdf", "mjcf/humanoid.xml", "mjcf/ant.xml", "humanoid/humanoid.urdf"),
 )
 
+SLOW = {"laikago/laikago.urdf", "franka_panda/panda.urdf"}
+
 
 def assert_bullet_decides(mirror, number, seed, span, centre=(0.0, 0.0, 0.0), least=100):
     """Assert that rays that first hit a wrapped shape have Bullet's own answers, to the last bit."""
@@ -78,7 +80,7 @@ def test_by_default_meshes_are_wrapped_with_one_warning_a_client(c):
         assert len(Mirror(c).limbs) == len(mirror.limbs)
 
 
-@pytest.mark.parametrize("path", STOCK)
+@pytest.mark.parametrize("path", [pytest.param(path, marks=pytest.mark.long if path in SLOW else ()) for path in STOCK])
 def test_every_stock_body_is_mirrored(c, path):
     load = {"xml": p.loadMJCF, "urdf": p.loadURDF, "sdf": p.loadSDF}[path.rsplit(".")[-1]]
     load(path, physicsClientId=c)
@@ -144,11 +146,11 @@ def test_wrapped_batches_beyond_bullets_limit(c):
     mirror = Mirror(c, mesh="wrap")
     low, high = p.getAABB(0, physicsClientId=c)
     middle = (np.array(low) + high) / 2
-    starts, ends = scenes.rays(np.random.default_rng(5), 20_000, 0.01, middle)
+    starts, ends = scenes.rays(np.random.default_rng(5), 17_000, 0.01, middle)
     answers = mirror.rayTestBatch(starts, ends)
-    assert len(answers) == 20_000
+    assert len(answers) == 17_000
     assert answers[-2000:] == p.rayTestBatch(starts[-2000:], ends[-2000:], physicsClientId=c)
-    assert sum(answer[0] == 0 for answer in answers) > 17_000
+    assert sum(answer[0] == 0 for answer in answers) > 14_450
 
 
 def test_a_height_field_and_a_body_in_maximal_coordinates(c):

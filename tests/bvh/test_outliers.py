@@ -171,7 +171,7 @@ def shots_between(
 def test_no_ball_is_lost(far: float):
     rng = np.random.default_rng(int(np.log10(far)))
     seen = np.zeros(2, int)
-    for _ in range(6):
+    for _ in range(3):
         centre, radius = scene(rng, far)
         limbs = cc.Limbs.spheres(centre, radius)
         starts, ends = shots_between(rng, centre, radius, 80)
@@ -185,14 +185,14 @@ def test_no_ball_is_lost(far: float):
         inside = (np.linalg.norm((at[:, None] - centre) / radius[:, None], axis=2) < 1.0 - 1e-9).sum(axis=1)
         assert (world.contains_points(at).count >= inside).all()
         seen += number, (inside > 0).sum()
-    assert seen.min() >= 100
+    assert seen.min() >= 50
 
 
 @pytest.mark.parametrize("far", [1e3, 1e7, 1e13, 1e100])
 def test_no_ball_is_lost_in_history(far: float):
     rng = np.random.default_rng(int(np.log10(far)))
     seen = 0
-    for _ in range(4):
+    for _ in range(2):
         places = [scene(rng, far)[0] for _ in range(3)]
         radius = rng.uniform(0.2, 2.0, 24)
         world = cc.HitWorld(cc.Limbs.spheres(places[0], radius))
@@ -204,7 +204,7 @@ def test_no_ball_is_lost_in_history(far: float):
             limbs = history.limbs_at(time)
             starts, ends = shots_between(rng, limbs.p1, radius, 40)
             seen += assert_first(history.cast_segments(starts, ends, time), limbs, starts, ends)
-    assert seen >= 200
+    assert seen >= 100
 
 
 def test_hits_stay_right_as_a_limb_moves_near_and_far():
@@ -230,10 +230,10 @@ def test_no_cube_is_lost_to_rays_from_far_away(far: float):
     centre, half = rng.uniform(-10, 10, (24, 3)), np.repeat(rng.uniform(0.2, 2.0, (24, 1)), 3, axis=1)
     limbs = cc.Limbs.boxes(centre, np.tile([0.0, 0, 0, 1], (24, 1)), half)
     world, seen = cc.HitWorld(limbs), 0
-    for _ in range(6):
+    for _ in range(3):
         chosen, corner = rng.integers(0, 24, 60), rng.choice([-1.0, 1.0], (60, 3))
         way = np.cross(corner, rng.normal(size=(60, 3)))  # across the diagonal to the corner
         target = centre[chosen] + half[chosen] * corner * (1.0 - 10.0 ** rng.uniform(-6, -2, (60, 1)))
         starts, ends = target - far * way, target + rng.choice([0.0, 10.0, far], (60, 1)) * way
         seen += assert_first(world.cast_segments(starts, ends), limbs, starts, ends)
-    assert seen >= 100
+    assert seen >= 50

@@ -116,7 +116,7 @@ def test_long_series_of_patches():
     low, high = random_boxes(rng, 170)
     tree = build(low, high)
     worst = 0.0
-    for _ in range(120):
+    for k in range(120):
         gone = rng.integers(0, max(len(low) // 17, 1)) * 17
         number = np.full(len(low), -1, np.int32)
         rows = np.r_[: min(gone, len(low)), min(gone + 17, len(low)) : len(low)]
@@ -126,11 +126,13 @@ def test_long_series_of_patches():
         new = np.arange(len(low), len(low) + len(more_low), dtype=np.int32)
         low, high = np.vstack([low, more_low]), np.vstack([high, more_high])
         tree = patched(tree, number, new, more_low, more_high, len(low))
-        check_boxes(tree, low, high)
+        if k % 4 == 0:
+            check_boxes(tree, low, high)
         frame = with_corners(tree.frame, tree.bounds)
         tree = refit(tree, low, high) if frame is None or rng.random() < 0.2 else tree._replace(frame=frame)
-        check_structure(tree, len(low))
-        check_boxes(tree, low, high)
+        if k % 4 == 0:
+            check_structure(tree, len(low))
+            check_boxes(tree, low, high)
         if len(low):
             fresh = build(low, high)
             cost = [tree_cost(one.bounds, one.frame.scale) for one in (tree, fresh)]

@@ -2,6 +2,8 @@
 
 from collections import Counter
 from fractions import Fraction
+from functools import cache
+from typing import NamedTuple
 
 import numpy as np
 import pytest
@@ -61,9 +63,11 @@ class Line:
         self.limbs = cc.Limbs.concat(parts)
 
     def world(self) -> cc.HitWorld:
-        """Return a world of the limbs; the statics have two handles."""
+        """Return a world of the limbs; statics have two handles."""
         made, middle = cc.HitWorld(self.limbs[: self.first_static]), (self.first_static + len(self.limbs) + 1) // 2
-        for rows in (slice(self.first_static, middle), slice(middle, None)):
+        for rows in (
+            (slice(self.first_static, middle), slice(middle, None)) if self.first_static < len(self.limbs) else ()
+        ):
             made.add_static(self.limbs[rows])
         return made
 
@@ -81,13 +85,51 @@ class Line:
         return in_order(found)
 
 
+class Shots(NamedTuple):
+    """Shots along a line, with the crossings of each."""
+
+    world: cc.HitWorld
+    starts: np.ndarray
+    ends: np.ndarray
+    energy: np.ndarray
+    crossings: list[list[Crossing]]
+
+
+@cache
+def shots_on_lines(seed: int, count: int, has_statics: bool) -> list[Shots]:
+    """Twelve shots along each of some lines, the same for every policy."""
+    rng, made = np.random.default_rng(seed), []
+    for _ in range(count):
+        n = int(rng.integers(1 + has_statics, 9))
+        line = Line(rng, n, int(rng.integers(1, n + 1)) if has_statics else 0)
+        start, step, energy = (
+            rng.integers(-4, LENGTH + 4, 12),
+            LENGTH * rng.choice([-1, 1], 12),
+            rng.integers(0, 25, 12) / 2,
+        )
+        starts, ends = np.zeros((2, 12, 3))
+        starts[:, 0], ends[:, 0] = start, start + step
+        crossings = [line.crossings(*way) for way in zip(start.tolist(), step.tolist(), strict=True)]
+        made.append(Shots(line.world(), starts, ends, energy, crossings))
+    return made
+
+
+def check_shots(shots: Shots, policy: cc.Policy) -> Counter[str]:
+    """Assert that shots along a line are judged like the reference; returns the counts of situations."""
+    judged, seen = shots.world.judge_segments(shots.starts, shots.ends, policy, energy=shots.energy), Counter[str]()
+    for i, crossings in enumerate(shots.crossings):
+        want = verdict(policy, crossings, Fraction(shots.energy[i]), LENGTH)
+        assert differences(judged, i, want) == [], (shots.starts[i, 0], shots.ends[i, 0], crossings)
+        seen += seen_in(policy, want)
+    return seen
+
+
 @pytest.mark.parametrize("which", POLICIES)
 def test_every_tie_on_a_line(which: str):
     """With integers the arithmetic of both the library and the reference is exact, and so are all columns."""
-    rng, policy, seen = np.random.default_rng(17), POLICIES[which], Counter[str]()
-    for _ in range(sized(60)):
-        line = Line(rng, int(rng.integers(1, 9)))
-        seen += check_line(line, cc.HitWorld(line.limbs), policy, rng)
+    policy, seen = POLICIES[which], Counter[str]()
+    for shots in shots_on_lines(17, sized(32), False):
+        seen += check_shots(shots, policy)
     for corner in CORNERS:
         assert seen[corner] > 10, (corner, seen)
     reasons = {
@@ -101,47 +143,35 @@ def test_every_tie_on_a_line(which: str):
         assert min(seen[x] for x in ("overlap in part", "overlap of two characters", "spent exactly at the exit")) > 10
 
 
-def check_line(
-    line: Line, world: cc.HitWorld, policy: cc.Policy, rng: np.random.Generator, n: int = 12
-) -> Counter[str]:
-    """Assert that n shots along the line are judged like the reference; returns the counts of situations."""
-    start, step = rng.integers(-4, LENGTH + 4, n), LENGTH * rng.choice([-1, 1], n)
-    energy, seen = rng.integers(0, 25, n) / 2, Counter[str]()
-    starts, ends = np.zeros((2, n, 3))
-    starts[:, 0], ends[:, 0] = start, start + step
-    judged = world.judge_segments(starts, ends, policy, energy=energy)
-    for i in range(n):
-        crossings = line.crossings(int(start[i]), int(step[i]))
-        want = verdict(policy, crossings, Fraction(energy[i]), LENGTH)
-        assert differences(judged, i, want) == [], (start[i], step[i], crossings)
-        seen += seen_in(policy, want)
-    return seen
-
-
 @pytest.mark.parametrize("which", POLICIES)
 def test_statics_stop_shots_and_take_damage_if_they_are_named(which: str):
     """Every tie on a line, some of whose limbs are statics; limbs behind one count for penetration only."""
-    rng, policy, seen = np.random.default_rng(23), POLICIES[which], Counter[str]()
-    for _ in range(sized(40)):
-        line = Line(rng, int(n := rng.integers(2, 9)), int(rng.integers(1, n + 1)))
-        seen += check_line(line, line.world(), policy, rng)
+    policy, seen = POLICIES[which], Counter[str]()
+    for shots in shots_on_lines(23, sized(28), True):
+        seen += check_shots(shots, policy)
     assert seen["behind a wall"] > 20
     assert (seen["a wall is harmed"] > 20) == bool(policy.damage)
     assert (seen["a victim behind a wall"] > 20) == (policy.kind == "penetration")
 
 
-@pytest.mark.parametrize("which", POLICIES)
-@pytest.mark.parametrize("n", [40, sized(400)])
-def test_random_shots_through_a_crowd(which: str, n: int):
-    """Limbs of all shapes, crossed one by one; few shots and many."""
-    policy, rng, seen = POLICIES[which], np.random.default_rng(19), Counter[str]()
+@cache
+def shots_through_a_crowd(n: int) -> Shots:
+    """Shots at limbs of all shapes, crossed one by one, the same for every policy."""
     solid, row = mixed(28).limbs(), np.arange(28, dtype=np.int32)
     character = np.where(row % 7 == 0, -1, row % 2).astype(np.int32)
     limbs = cc.Limbs(solid._table._replace(character=character), row % 5, solid.names)
     starts, ends = shots_at(mixed(28), n)
-    energy = rng.uniform(0.0, 4.0, n)
-    judged = cc.HitWorld(limbs).judge_segments(starts, ends, policy, energy=energy)
-    for i, crossings in enumerate(single_crossings(limbs, starts, ends)):
+    energy = np.random.default_rng(19).uniform(0.0, 4.0, n)
+    return Shots(cc.HitWorld(limbs), starts, ends, energy, single_crossings(limbs, starts, ends))
+
+
+@pytest.mark.parametrize("which", POLICIES)
+@pytest.mark.parametrize("n", [40, sized(340)])
+def test_random_shots_through_a_crowd(which: str, n: int):
+    """Few shots and many."""
+    policy, seen, (world, starts, ends, energy, every) = POLICIES[which], Counter[str](), shots_through_a_crowd(n)
+    judged = world.judge_segments(starts, ends, policy, energy=energy)
+    for i, crossings in enumerate(every):
         length = np.hypot(np.hypot(*(ends[i] - starts[i])[:2]), (ends[i] - starts[i])[2])
         want = verdict(policy, crossings, energy[i].item(), length.item())
         assert differences(judged, i, want, close=1e-13) == []

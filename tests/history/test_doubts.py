@@ -144,7 +144,7 @@ def identities(found: cc.Chords | cc.Doubts) -> list[tuple[int, int, int]]:
 @pytest.mark.machine_code
 @pytest.mark.parametrize("interpolate", ["bones", "ends"])
 def test_all_possible_hits_are_listed_whatever_comes_leaves_jumps_or_is_protected(interpolate: str):
-    (history, since), rng, n = eventful_history(interpolate), np.random.default_rng(9), 2500
+    (history, since), rng, n = eventful_history(interpolate), np.random.default_rng(9), 1200
     aim, start = 2.0 * rng.normal(size=(n, 3)) * [1, 1, 0.4], 4.0 * rng.normal(size=(n, 3))
     end, radius, mask = 2.0 * aim - start, rng.choice([0.0, 0.05], n), rng.choice([1, 2, 0xFFFFFFFF], n)
     time = np.where(rng.random(n) < 0.5, rng.choice(np.linspace(-0.5, 4.5, 21), n), rng.uniform(-0.5, 4.5, n))
@@ -174,7 +174,7 @@ def test_all_possible_hits_are_listed_whatever_comes_leaves_jumps_or_is_protecte
     np.maximum.at(least, found.query, found.limb_verdict)
     assert ((found.verdict == least) | (found.verdict == cc.Doubt.DEPENDS)).all()
     seen = [np.count_nonzero(found.limb_verdict == one) for one in (cc.Doubt.DEPENDS, cc.Doubt.CERTAIN)]
-    assert min(*seen, np.count_nonzero(found.verdict == cc.Doubt.EXCLUDED)) > 60, seen
+    assert min(*seen, np.count_nonzero(found.verdict == cc.Doubt.EXCLUDED)) > 30, seen
 
 
 # Blades ---------------------------------------------------------------------------------------------------------------

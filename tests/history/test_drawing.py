@@ -86,13 +86,19 @@ def test_hit_or_no_limb_can_be_drawn():
     assert GAP not in [line.get_color() for line in nobody.axes[0].lines], "nothing is marked"
 
 
-@pytest.mark.parametrize("segment", [([3, 3, 3], [3, 3, 3]), ([9, 0, 1], [3, 0, 1]), ([30, 0, 0], [30, 0, 1e-9])])
-def test_any_miss_can_be_drawn(segment):
+@pytest.mark.parametrize(
+    ("start", "end", "group"),
+    [
+        ([3, 3, 3], [3, 3, 3], None),
+        ([9, 0, 1], [3, 0, 1], 4),
+        ([30, 0, 0], [30, 0, 1e-9], None),
+        ([9, 0, 1], [3] * 3, -7),
+    ],
+)
+def test_any_miss_can_be_drawn(start, end, group):
     """Of every shape, from any side, also by a point."""
     rig, world = mixed_rig(), cc.HitWorld()
     ids, history = world.spawn(rig, 2), cc.PoseHistory(world)
     world.set_poses(ids, *random_poses(rig, 2))
     history.record(0)
-    for group in (None, 4, -7):
-        view = history.explain_miss(*segment, 0, hit_group=group).plot().axes[0]
-        assert len(shapes_of(view)) >= 1
+    assert len(shapes_of(history.explain_miss(start, end, 0, hit_group=group).plot().axes[0])) >= 1

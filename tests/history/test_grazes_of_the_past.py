@@ -9,7 +9,7 @@ from typing import Any
 
 import numpy as np
 import pytest
-from support.check_cylinders import IS_COMPILED, differing
+from support.check_cylinders import differing
 from support.matches.answers import CHORD, HIT, columns, compressed, in_order
 from support.one_limb import one_bone_rig
 
@@ -83,7 +83,7 @@ def touching(rng: np.random.Generator, history: PoseHistory, scale: float, n: in
 @pytest.mark.parametrize("scale", SCALES)
 def test_touches(scale: float, field: int, interpolate: str):
     rng = np.random.default_rng(11)
-    history, n = walk(rng, scale, field, interpolate), 24 if IS_COMPILED else 12
+    history, n = walk(rng, scale, field, interpolate), 12
     start, end, ticks, alpha, beside, target = touching(rng, history, scale, n)
     hits = history.cast_segments(start, end, tick=ticks, alpha=alpha)
     assert hits.hit[beside <= 0].all()

@@ -80,7 +80,7 @@ def two_ticks(
     return rig, at[:, :, 0], turn[:, :, 0], history, recorded
 
 
-SIZES = [36 if IS_COMPILED else 9, pytest.param(600, marks=[pytest.mark.long, pytest.mark.timeout(1800)])]
+SIZES = [18 if IS_COMPILED else 9, pytest.param(600, marks=[pytest.mark.long, pytest.mark.timeout(1800)])]
 
 
 @pytest.mark.parametrize("n", SIZES)
@@ -141,7 +141,7 @@ def test_alphas_are_within_three_roundings():
         history = PoseHistory(cc.HitWorld())
         for step in np.cumsum(rng.uniform(0.001, 1.0, 40)).tolist():
             history.record(offset + step)
-        times = np.sort(rng.uniform(*history.times[[0, -1]], 2000))
+        times = np.sort(rng.uniform(*history.times[[0, -1]], 500))
         times = np.unique(np.concatenate([times, history.times, np.nextafter(history.times[1:], -np.inf)]))
         hits = history.cast_segments(np.zeros((len(times), 3)), np.ones(3), times)
         same_tick = np.diff(hits.tick) == 0

@@ -62,10 +62,10 @@ def test_bullets_agree_with_brute_force(seed: int, interpolate: str):
     mask, ignored = life.rng.choice([0xFFFFFFFF, 0xFFFFFFFF, 1, 6], N), life.rng.integers(-1, 12, N)
     hits = history.cast_moving(start, end, t0, t1, mask=mask, ignore_character=ignored)
     ticks, found = Ticks(history, len(life.bare)), 0
-    for i in range(0, N, 4):
+    for i in range(0, N, 8):
         bullet = Bullet(start[i], end[i], float(t0[i]), float(t1[i]), int(mask[i]), int(ignored[i]))
         found += check_row(ticks, hits, i, bullet)
-    assert found > (10 if IS_COMPILED else 1)
+    assert found > (5 if IS_COMPILED else 1)
     assert hits.rechecked < 0.2 * N
     assert len(set(hits.tick.tolist())) > 3
 
@@ -95,16 +95,16 @@ def test_a_protection_that_begins_in_flight_ends_contacts():
 def test_bits_are_equal_one_by_one_and_with_two_threads(monkeypatch: pytest.MonkeyPatch):
     life, history = recorded_life(2, "bones")
     start, end, t0, t1 = flights(history, life.rng, N)
-    start[::9] *= np.resize([1e6, 1e30], len(start[::9]))[:, None]  # also beyond float32
+    start[::18] *= np.resize([1e6, 1e30], len(start[::18]))[:, None]  # also beyond float32
     alone = history.cast_moving(start, end, t0, t1, threads=1)
     monkeypatch.setattr("cylcollide.process.threads.RAYS_PER_THREAD", 7)
     monkeypatch.setattr("cylcollide.process.threads.SMALLEST_STREAM", 1)
     shared = history.cast_moving(start, end, t0, t1, threads=2)
     for name in FIELDS:
         assert np.array_equal(getattr(alone, name), getattr(shared, name), equal_nan=True), name
-    hit = np.flatnonzero(alone.hit)[:20]
+    hit = np.flatnonzero(alone.hit)
     assert len(hit) > (10 if IS_COMPILED else 2)
-    for i in (*hit.tolist(), 0, 1, 9, 18):
+    for i in (*hit[:8].tolist(), 0, 1, 18):
         one = history.cast_moving(start[i], end[i], t0[i], t1[i])
         for name in (*FIELDS, "limb_name"):
             if "piece" not in name:

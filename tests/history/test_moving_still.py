@@ -32,7 +32,7 @@ def check_equal(moving, still, rows=slice(None)) -> None:
 @pytest.mark.parametrize("times", [(0.0, 0.25), (0.1, 0.9), (1.0, 1.0)])
 def test_everyday_limbs(times: tuple[float, float]):
     limbs = mixed(41).limbs()
-    start, end = shots_at(mixed(41), 1500 if IS_COMPILED else 40)
+    start, end = shots_at(mixed(41), 800 if IS_COMPILED else 40)
     history = standing(limbs)
     moving, still = history.cast_moving(start, end, *times), cc.HitWorld(limbs).cast_segments(start, end)
     check_equal(moving, still)
@@ -50,7 +50,7 @@ SLOW = {"one place"}
 )
 def test_hard_worlds(name: str):
     limbs = HARD[name]()
-    start, end, _ = shots(limbs, 120 if IS_COMPILED else 16, seed=3)
+    start, end, _ = shots(limbs, 60 if IS_COMPILED else 16, seed=3)
     moving, still = standing(limbs).cast_moving(start, end, 0.0, 1.0), cc.HitWorld(limbs).cast_segments(start, end)
     check_equal(moving, still)
     assert still.hit.sum() > 2
@@ -59,7 +59,7 @@ def test_hard_worlds(name: str):
 @pytest.mark.parametrize("first", range(0, 6 if IS_COMPILED else 1))
 def test_adversarial_segments(first: int):
     questions = adversarial(rays=False)
-    rows = np.arange(first * 160, (first + 1) * 160, 2) if IS_COMPILED else np.arange(8)
+    rows = np.arange(first * 160, (first + 1) * 160, 4) if IS_COMPILED else np.arange(8)
     limbs, hit = questions.shapes.limbs(), 0
     for i in rows.tolist():
         alone = limbs[i : i + 1]

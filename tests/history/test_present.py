@@ -87,7 +87,7 @@ def test_ends_keep_hits_on_the_surface():
     world.set_endpoints(p1, p1 + turned * (length > 0))
     seen = set()
     for i in range(len(limbs)):
-        start, end = shots_at(limbs[i], 40)
+        start, end = shots_at(limbs[i], 16)
         chords = history.chords_segments(start, end, 0.0)
         own = np.flatnonzero((chords.limb == i) & (chords.entry_face != cc.Face.INSIDE))
         now, limb = chords.present_position(), world.limbs[i]

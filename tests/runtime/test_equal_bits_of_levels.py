@@ -34,7 +34,7 @@ POLICIES = (
     cc.Policy.longest_chord(),
     cc.Policy.penetration({1: 0.5}, default=1.0),
 )
-SIZES = {"small": (0.004, 48), "large": (0.015, 600)}
+SIZES = {"small": (0.004, 48), "usual": (0.006, 240), "large": (0.015, 600)}
 """Share of the mixed queries, and number of queries about the past."""
 MACHINE_CODE = [level for level in levels.installed() if levels.module_of(level).supported()]
 
@@ -104,7 +104,8 @@ def digests_of_level(level: str, size: str) -> dict[str, str]:
 @pytest.mark.parametrize(
     ("level", "size"),
     [
-        *((level, "large") for level in MACHINE_CODE[1:]),
+        *((level, "usual") for level in MACHINE_CODE[1:]),
+        *(pytest.param(level, "large", marks=pytest.mark.long) for level in MACHINE_CODE[1:]),
         pytest.param(levels.PLAIN, "small", marks=[pytest.mark.long, pytest.mark.ci_long]),
     ],
 )

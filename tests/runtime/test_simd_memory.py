@@ -40,8 +40,7 @@ def read(array, rows, first, stride, column, out):
 
 
 @pytest.mark.parametrize("way", [lambda f: f, interpreted])
-@pytest.mark.parametrize("kind", [np.float64, np.float32])
-@pytest.mark.parametrize("row_kind", [np.int32, np.int64])
+@pytest.mark.parametrize(("kind", "row_kind"), [(np.float64, np.int32), (np.float32, np.int64)])
 def test_loads_from_any_offset_and_of_rows_that_repeat(way, kind, row_kind):
     rng = np.random.default_rng(2)
     array = rng.normal(size=660).astype(kind)

@@ -137,7 +137,7 @@ def differences(judged: cc.Judged, i: int, want: Verdict, close: float = 0.0) ->
         return [f"{end - begin} impacts, not {len(want.trace)}"]
 
     def differs(got: float, number: Number) -> bool:
-        return abs(Fraction(got) - Fraction(number)) > close * max(abs(number), 1)
+        return float(got) != number and not abs(Fraction(got) - Fraction(number)) <= close * max(abs(number), 1)
 
     crossings = [traced.crossing for traced in want.trace]
     found = [

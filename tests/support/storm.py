@@ -273,7 +273,7 @@ def noting(cls, name):
     return lookup(cls, name)
 
 enum.EnumMeta.__getattr__ = noting
-for kind in kinds:
+for kind in JOBS:
     looked_up.clear()
     JOBS[kind]()
     print(kind, sorted(set(looked_up)), sep=": ", flush=True)

@@ -56,6 +56,13 @@ def segment_distance(limb: cc.Limbs, start: np.ndarray, end: np.ndarray) -> tupl
     return float(value[best]), float(where[best])
 
 
+def least_distance(limb: cc.Limbs, start: np.ndarray, end: np.ndarray) -> float:
+    """Return a lower bound of the distance of a segment: that from a ball around the limb."""
+    centre, step = (limb.p1[0] + limb.p2[0]) / 2, end - start
+    share = np.clip((centre - start) @ step / (step @ step), 0, 1)
+    return float(np.linalg.norm(start + share * step - centre)) - 2.0 * size(limb)
+
+
 def _size(limb: cc.Limbs, place: np.ndarray) -> Long:
     """Return the larger of the limb's size and the distance of its middle from a point."""
     return max(Long(size(limb)), _length(place - (limb.p1[0].astype(Long) + limb.p2[0]) / 2))
