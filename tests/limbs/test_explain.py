@@ -118,7 +118,7 @@ def test_a_segment_may_begin_or_end_on_the_second_nappe():
 @pytest.mark.coverage
 def test_the_growth_of_a_point_puts_it_on_the_surface():
     """It is in the limb inflated by a little more, and outside of one inflated by a little less."""
-    world, rng = mixed(sized(210), seed=7), np.random.default_rng(7)
+    world, rng = mixed(sized(420), seed=7), np.random.default_rng(7)
     limbs, growth, seen = world.limbs(), np.empty(1), set()
     points = (world.p1 + world.p2) / 2 + rng.normal(size=world.p1.shape) * 0.6
     for i, point in enumerate(points):
