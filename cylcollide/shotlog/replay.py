@@ -82,7 +82,7 @@ class Replay:
         self._keep_ring()
 
     def _keep_ring(self) -> None:
-        ring = self.history and self.history._ring
+        ring = None if self.history is None else self.history._ring
         if ring:
             self._rings[ring.last] = ring
             self._rings.pop(ring.last - MOST_RINGS, None)
@@ -93,7 +93,7 @@ class Replay:
             return state_of(call["own_state"], self._objects)
         if "tick" not in call:
             return self.world
-        ring = self.history and self.history._ring
+        ring = None if self.history is None else self.history._ring
         if self.history is None or not ring or call["tick"] > ring.last:
             return None
         if call["tick"] == ring.last:

@@ -96,6 +96,7 @@ class ShotLog(metaclass=Shown):
         self._world, self._history, self._process = world, history, os.getpid()
         self._of_thread, self._needs_state, self._gaps, self._last_time = local(), False, 0, -np.inf
         self._ticks, self._is_open, self._raised = 0, True, False
+        self._locks = (world._lock,) if history is None else (world._lock, history._recording)
         self._writer = Writer(path, synchronous, self._about())
         with world._lock():
             self._put_state()
@@ -180,9 +181,8 @@ class ShotLog(metaclass=Shown):
         if not self._is_open:
             return
         self._is_open = False
-        for lock in (self._world._lock, self._history and self._history._recording):
-            if lock:
-                lock.observers = tuple(one for one in lock.observers if one is not self)
+        for lock in self._locks:
+            lock.observers = tuple(one for one in lock.observers if one is not self)
         atexit.unregister(self._writer.finish)
         self._writer.finish()
         if self._writer.error is not None and not self._raised:

@@ -153,6 +153,14 @@ def test_every_room_has_layers():
     assert rooms - ruled == set()
 
 
+def test_the_contract_lists_every_room_and_file_of_the_package():
+    """Each at the beginning of a line of the house, but for `__main__.py`, which only starts `cli.py`."""
+    (house,) = re.findall(r"## 5\..*?```\n(.*?)```", (ROOT / "docs" / "design.md").read_text(), re.DOTALL)
+    listed = set(re.findall(r"^  ([a-z_]\w*(?:/|\.py))", house, re.MULTILINE))
+    parts = [name.removeprefix("cylcollide/").partition("/") for name in python_files("cylcollide/")]
+    assert {first + slash for first, slash, _ in parts} - {"__main__.py"} == listed
+
+
 def imported(name: str) -> set[str]:
     """Return the last name of every module that a file imports, or imports from."""
     found = {node.module or "" for node in nodes(name) if isinstance(node, ast.ImportFrom)}

@@ -101,6 +101,28 @@ def test_thick_rays_at_any_power_of_two(power: int):
     assert len(start) // 9 < hits.hit.sum() < len(start)
 
 
+@pytest.mark.parametrize(("power", "is_decided"), [(-46, True), (60, True), (-60, False), (70, False)])
+def test_bounded_answers_leave_the_smallest_and_largest_worlds_open(power: int, is_decided: bool):
+    """Rays and a blade that touch the boxes around limbs, but no limb, and a bullet that meets a box."""
+    sides = np.ldexp([0.25, 0.25, 0.25], power)
+    start, end, base, apex = np.ldexp([[-3.0, 0.4, 0.9], [3.0, 0.4, 0.9], [0.0, 0, 0], [0.0, 0, 1]], power)
+    cone = cc.Limbs.cones(base, apex, sides[0])
+    world = cc.HitWorld(cone)
+    for undecided in (
+        cone.cast_segments(start, end, radius=sides[0]).undecided,
+        world.cast_segments(start, end, radius=sides[0]).undecided,
+        cc.HitWorld(cc.Limbs.spheres(apex / 2, sides[0])).sweep_capsules(start, start, end, end, sides[0]).undecided,
+        world.doubt_segments(start, end, sides[0]).verdict == cc.Doubt.DEPENDS,
+    ):
+        assert undecided.tolist() == [not is_decided]
+    near = np.ldexp([[-3.0, 0, 0], [3.0, 0, 0]], power)
+    history = cc.PoseHistory(cc.HitWorld(cc.Limbs.boxes(base, [0, 0, 0, 1], sides)), interpolate="ends")
+    for tick in range(2):
+        history.world.set_endpoints(base + tick * sides, base + tick * sides)
+        history.record(tick)
+    assert history.cast_moving(*near, 0, 1).undecided.tolist() == [not is_decided]
+
+
 def spread_shots(kind: int, n: int) -> Shots:
     """Return limbs of any proportion, needles and sheets, near and far, each with a segment through its middle."""
     rng = np.random.default_rng([7, kind])

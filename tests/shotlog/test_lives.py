@@ -3,8 +3,10 @@
 from collections.abc import Callable
 from concurrent.futures import ThreadPoolExecutor
 from fractions import Fraction
+from gc import collect
 from pathlib import Path
 from typing import Any
+from weakref import ref
 
 import numpy as np
 import pytest
@@ -120,3 +122,14 @@ def test_calls_whose_arguments_are_overwritten_later(form: Callable[[Any], Any],
             assert log.rejudge().identical
             assert len(log) == rows
             assert path is present or [shot.time for shot in log][-ROWS:] == [2.5] * ROWS
+
+
+def test_a_closed_log_is_forgotten_by_its_history(tmp_path: Path):
+    """Also by one without a tick, whose length is 0."""
+    history = cc.PoseHistory(cc.HitWorld())
+    log = cc.ShotLog(tmp_path / "match.shots", history.world, history)
+    known = ref(log)
+    log.close()
+    del log
+    collect()
+    assert known() is None
