@@ -119,7 +119,7 @@ def _note_length(quaternion: Any) -> None:
 
 
 def filter_calls() -> int:
-    """Record calls from now on; a number that changes with each one that may change filters of a body that is known."""
+    """Record calls from now on; return a number that changes with each call that may change filters of known bodies."""
     if _replaced:
         return LAST_CALL[0]
     from cylcollide._pybullet import OWN, pybullet  # noqa: PLC0415  # an extra: imported only when used
@@ -133,7 +133,7 @@ def filter_calls() -> int:
         finally:
             LAST_CALL[0] = next(_serial)
 
-    def massed(*arguments: Any, **keywords: Any) -> Any:
+    def with_mass(*arguments: Any, **keywords: Any) -> Any:
         mass = [*arguments[2:3], keywords.get("mass")][0]
         return (partial(counted, own_mass) if np.array_equal(mass, 0) else own_mass)(*arguments, **keywords)
 
@@ -152,7 +152,7 @@ def filter_calls() -> int:
         return made
 
     counting = (FILTER, partial(counted, own_filter)), (LOAD, partial(counted, own_load))
-    for name, function in (*counting, (MASS, massed), (RESET, measured), (SYNC, with_user_data), (MAKE, listed)):
+    for name, function in (*counting, (MASS, with_mass), (RESET, measured), (SYNC, with_user_data), (MAKE, listed)):
         own = getattr(OWN, name)
         _replaced[name] = update_wrapper(AsBuiltin(function), own)
         if getattr(pybullet, name) is own:  # else the program has replaced it

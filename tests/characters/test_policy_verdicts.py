@@ -64,11 +64,11 @@ class Line:
 
     def world(self) -> cc.HitWorld:
         """Return a world of the limbs; statics have two handles."""
-        made, middle = cc.HitWorld(self.limbs[: self.first_static]), (self.first_static + len(self.limbs) + 1) // 2
-        for rows in (
-            (slice(self.first_static, middle), slice(middle, None)) if self.first_static < len(self.limbs) else ()
-        ):
-            made.add_static(self.limbs[rows])
+        made, statics = cc.HitWorld(self.limbs[: self.first_static]), self.limbs[self.first_static :]
+        if len(statics):
+            middle = (len(statics) + 1) // 2
+            made.add_static(statics[:middle])
+            made.add_static(statics[middle:])
         return made
 
     def crossings(self, start: int, step: int) -> list[Crossing]:
@@ -102,11 +102,8 @@ def shots_on_lines(seed: int, count: int, has_statics: bool) -> list[Shots]:
     for _ in range(count):
         n = int(rng.integers(1 + has_statics, 9))
         line = Line(rng, n, int(rng.integers(1, n + 1)) if has_statics else 0)
-        start, step, energy = (
-            rng.integers(-4, LENGTH + 4, 12),
-            LENGTH * rng.choice([-1, 1], 12),
-            rng.integers(0, 25, 12) / 2,
-        )
+        start, step = rng.integers(-4, LENGTH + 4, 12), LENGTH * rng.choice([-1, 1], 12)
+        energy = rng.integers(0, 25, 12) / 2
         starts, ends = np.zeros((2, 12, 3))
         starts[:, 0], ends[:, 0] = start, start + step
         crossings = [line.crossings(*way) for way in zip(start.tolist(), step.tolist(), strict=True)]

@@ -47,7 +47,7 @@ def test_the_chord_of_a_hit_limb_has_the_bits_of_the_hit(away: float, copies: in
     """float64 cannot resolve the order of limbs one ulp apart."""
     limbs, start, end = far_world(away, copies)
     world = cc.HitWorld(limbs)
-    for inside in ("ignore", "exit", "hit"):
+    for inside in ("ignore", "exit", "hit"):  # the default comes last: its number of rechecked rays is known
         chords = world.chords_segments(start, end, inside=inside)
         check_against_hits(world.cast_segments(start, end, inside=inside), chords)
         rays, options = (start, end - start), {"max_distance": 4.0, "inside": inside}
