@@ -113,7 +113,7 @@ MANY_ADDED = 0.25  # with more new limbs, relative to all, the tree is built ane
 
 RAYS_PER_TASK = 100_000  # most rays that are sorted together: 20,000 take 5 to 10 % longer each among 100,000 limbs
 
-RAYS_PER_THREAD = 12500  # least rays of a chunk with several threads: half a millisecond of work
+LEAST_RAYS_PER_TASK = 12500  # least rays of a chunk with several threads: half a millisecond of work
 
 LIMBS_PER_THREAD = 2048  # most limbs that one thread places: a tenth of a millisecond of work; threads share more
 

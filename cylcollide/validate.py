@@ -15,7 +15,7 @@ import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
 from cylcollide._types import ALL_LAYERS, POLICY_CODES, BoolArray, Float64Array, Int64Array, Uint32Array
-from cylcollide.constants import LARGEST_NUMBER, SMALLEST_SIZE
+from cylcollide.constants import LARGEST_NUMBER, SMALLEST_SIZE, UNIT_ROUNDOFF
 from cylcollide.runtime import memory
 
 
@@ -54,8 +54,9 @@ def as_numbers(values: ArrayLike, name: str, shape: str, *last: int) -> NDArray[
     An empty list stands for no rows with these last axes.
     """
     given = _as_array(values, name, f"numbers of shape {shape}")
-    numbers = given.dtype != object or all(map(is_real, given.flat))
-    if given.dtype.kind not in "iufO" or not numbers:
+    if given.dtype == FLOAT64 and isinstance(values, list | tuple) and (np.abs(given) >= 1.0 / UNIT_ROUNDOFF).any():
+        given = np.asarray(values, object)  # numpy rounds integers beside floats
+    if given.dtype.kind not in "iufO" or (given.dtype == object and not all(map(is_real, given.flat))):
         got = f"shape {values.shape}" if hasattr(values, "shape") else type(values).__name__
         raise ValueError(f"{name}: expected real numbers of shape {shape}, got {got} of {given.dtype}")
     return given.reshape(0, *last) if given.shape == (0,) else given
@@ -71,9 +72,9 @@ def as_float64(given: NDArray[Any], name: str) -> Float64Array:
     with np.errstate(over="ignore"):
         array = np.array(numbers, dtype=np.float64, order="C")
     if given.dtype.itemsize >= array.dtype.itemsize and given.dtype != array.dtype:
-        lost = ~np.isnan(array) & (np.asarray(array.astype(given.dtype) != given, bool))
-        row = first_bad_row(np.atleast_1d(lost))
-        if row is not None:
+        held = array if given.dtype.kind in "fO" else np.where(array < np.iinfo(given.dtype).max, array, 0.0)
+        lost = ~np.isnan(array) & np.asarray(held.astype(given.dtype) != given, bool)
+        if (row := first_bad_row(np.atleast_1d(lost))) is not None:
             raise ValueError(
                 f"{name}: expected numbers that float64 holds exactly, got {shown(np.atleast_1d(given)[row])} of "
                 f"{given.dtype} in row {row}; round them first"
@@ -202,8 +203,7 @@ def sizes_or_zero(array: Float64Array, name: str) -> Float64Array:
 
 def _as_integers(values: object, name: str) -> NDArray[Any]:
     """The values as an array of integers; numpy converts signed and unsigned ones together to floats, and True to 1."""
-    array = _as_array(values, name, "integers")
-    entries = _entry_types(values)
+    array, entries = _as_array(values, name, "integers"), _entry_types(values)
     if entries and array.dtype.kind == "f":
         array = np.asarray(values, object)
     whole = array.dtype.kind in "iu" or (array.dtype == object and all(map(is_integer, array.flat)))
@@ -278,7 +278,7 @@ def one_or_per_row(values: Any, name: str, rows: int, low: int, high: int) -> In
 def masks(mask: ArrayLike, rows: int) -> Uint32Array:
     """Layer masks of 32 bits, (1,) or (rows,)."""
     given: object = mask
-    if given is ALL_LAYERS or (isinstance(given, int) and given == ALL_LAYERS):
+    if isinstance(given, int) and given == ALL_LAYERS:
         return EVERY_LAYER
     return one_or_per_row(mask, "mask", rows, 0, ALL_LAYERS).astype(np.uint32)
 

@@ -106,7 +106,7 @@ class MirrorHits(Result):
     def __reduce__(self) -> tuple[Any, ...]:
         """Pickle the columns: a client can be neither copied nor pickled."""
         columns = self.to_dict() | {"rechecked": np.array(self.rechecked)}
-        return read_from_file, (type(self), columns), {"_shape_asked": self._shape_asked}
+        return read_from_file, (type(self), columns), {"_query_shape": self._query_shape}
 
     @property
     def rechecked(self) -> int:

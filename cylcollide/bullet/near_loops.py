@@ -32,7 +32,7 @@ LINKS_PER_RAY = 32
 """Capacity of the memory for links near rays: their average number per ray."""
 
 NO_RAY = -1
-"""Marks the end of the pairs in `NearMemory.met`."""
+"""Marks the end of the pairs in `NearMemory.ray_links`."""
 
 UNDECIDED = -1
 """In place of a count: all limbs have to be read, or exact arithmetic has to decide."""
@@ -100,10 +100,10 @@ class NearMemory(NamedTuple):
         np.bool_
     ]  # (frames,): whether a link of a near body is read first; else its frame is only approximate
     wanted: Column[np.bool_]  # (frames,): whether one of the other links is to be read because a ray comes near
-    met: Rows[
+    ray_links: Rows[
         np.int32
     ]  # (LINKS_PER_RAY * r, 2): pairs of a ray, ascending, and the frame of a link that it may come near
-    placed: Column[np.bool_]  # (n,): whether a shape of a link in `met` is written to `made` and to the table
+    placed: Column[np.bool_]  # (n,): whether a shape of a link in `ray_links` is written to `made` and to the table
     made: Posed
     table: LimbTable  # its ends and boxes are those of `made`
     rows: LimbRows  # of the table
@@ -147,7 +147,7 @@ def cast_near(shapes: NearShapes, memory: NearMemory, n: int, mask: int, cores: 
 
     They are bit-equal to `MirrorHits`. `cores`: whether a start in a limb is left undecided, for `core_hits`.
     """
-    rows, met, largest, undecided, end = memory.rows, memory.met, 0.0, 0, 0
+    rows, ray_links, largest, undecided, end = memory.rows, memory.ray_links, 0.0, 0, 0
     origin, second, is_segment, distance, radius = memory.batch.rays
     memory.batch.mask[0] = mask
     rays = Rays(origin[:n], second[:n], is_segment, distance, radius)
@@ -157,19 +157,19 @@ def cast_near(shapes: NearShapes, memory: NearMemory, n: int, mask: int, cores: 
     shape, fraction, position, normal = memory.shape[:n], memory.fraction[:n], memory.position[:n], memory.normal[:n]
     if not copy_checked(rays, rays, 0, n):
         return UNDECIDED
-    while met[end, 0] != NO_RAY:
-        for k in range(shapes.shape_count[met[end, 1]]):
-            memory.placed[shapes.first_shape[met[end, 1]] + k] = False
+    while ray_links[end, 0] != NO_RAY:
+        for k in range(shapes.shape_count[ray_links[end, 1]]):
+            memory.placed[shapes.first_shape[ray_links[end, 1]] + k] = False
         end += 1
     end = 0
     for i in range(n):
         first = end
-        while met[end, 0] == i:
+        while ray_links[end, 0] == i:
             end += 1
         undecided += _cast_one(shapes, batch, memory, i, first, end, hits) or (cores and hits.inside[i])
     for m in range(end):
-        for k in range(shapes.shape_count[met[m, 1]]):
-            s = shapes.first_shape[met[m, 1]] + k
+        for k in range(shapes.shape_count[ray_links[m, 1]]):
+            s = shapes.first_shape[ray_links[m, 1]] + k
             if memory.placed[s]:
                 largest = max(largest, rows.rows[shapes.limb[s], EXTENT])
     undecided += first_sheets(
@@ -213,11 +213,11 @@ def enter_meshes(shapes: NearShapes, memory: NearMemory, n: int, padding: float)
 def _cast_one(
     shapes: NearShapes, batch: RayBatch, memory: NearMemory, i: int, first: int, end: int, hits: HitColumns
 ) -> bool:
-    """Write the first limb along ray i, of the links in `met[first:end]`; returns whether it is undecided."""
+    """Write the first limb along ray i, of the links in `ray_links[first:end]`; returns whether it is undecided."""
     ray, rows, rays, fit = line_at(batch.rays, i), memory.rows, batch.rays, True
     best, mask, segment = no_hit(ray.limit), int(batch.mask[0]), segment_at(rays.origin, rays.second, i)
     for m in range(first, end):
-        frame = memory.met[m, 1]
+        frame = memory.ray_links[m, 1]
         place, first_shape = memory.frames[frame], shapes.first_shape[frame]
         square, largest = square_distance(segment, place), segment[3] + size_of(place[0], place[1], place[2])
         for s in range(first_shape, first_shape + shapes.shape_count[frame]):

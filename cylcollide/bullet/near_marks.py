@@ -134,7 +134,7 @@ def _mark_links(shapes: NearShapes, memory: NearMemory, n: int) -> int:
 
     Returns how many are to be read, or UNDECIDED for frames that are not finite, or too many pairs.
     """
-    starts, ends, met = memory.batch.rays.origin, memory.batch.rays.second, memory.met
+    starts, ends, ray_links = memory.batch.rays.origin, memory.batch.rays.second, memory.ray_links
     count, wanted, longest, width = 0, 0, 0.0, memory.limits.shape[1]
     memory.wanted[:] = False
     for i in range(n):
@@ -160,13 +160,13 @@ def _mark_links(shapes: NearShapes, memory: NearMemory, n: int) -> int:
                         while touched != 0:
                             link = frame + lowest_bit(touched)
                             touched &= touched - 1
-                            met[count, 0], met[count, 1] = i, link
+                            ray_links[count, 0], ray_links[count, 1] = i, link
                             count += 1
-                            if count == len(met):
+                            if count == len(ray_links):
                                 return UNDECIDED
                             is_new = not memory.known[link] and not memory.wanted[link]
                             memory.wanted[link], wanted = memory.wanted[link] or is_new, wanted + is_new
-    met[count, 0] = NO_RAY
+    ray_links[count, 0] = NO_RAY
     for body in range(len(memory.near)):
         memory.read[body] = shapes.centred[body] and memory.often[body] >= OFTEN
     return wanted

@@ -57,8 +57,8 @@ def _read_states(*given: Any) -> None:
         _read_pass(*given[first : first + 3])
 
 
-def _results_unchanged(calls: Sequence[Any], asked: BoolArray | None = None) -> bool:
-    chosen = calls if asked is None else compress(calls, asked.tolist())
+def _results_unchanged(calls: Sequence[Any], checked: BoolArray | None = None) -> bool:
+    chosen = calls if checked is None else compress(calls, checked.tolist())
     return all(call is None or call[0](*call[1]) == call[2] for call in chosen)
 
 

@@ -85,12 +85,12 @@ def next_pairs(
     for k in range(begin, end):
         prefetch_node(tree, nodes[min(k + PREFETCH_DISTANCE, end - 1)])
         slots, ray, lanes_of_ray = nodes[k] * TREE_WIDTH, rays[k], broadcast(np.float32(rays[k]))
-        met = overlaps(query, slots * 6, ray)
+        overlapping = overlaps(query, slots * 6, ray)
         is_item = with_sign(1.0, load(codes, slots)) < broadcast(np.float32(0.0))
         store(pairs.ray[level + 1], node_count, lanes_of_ray)
         store(pairs.item_ray, item_count, lanes_of_ray)
-        node_count += append_where(pairs.node[level + 1], node_count, child, slots, met & logical_not(is_item))
-        item_count += append_where(pairs.item, item_count, child, slots, met & is_item)
+        node_count += append_where(pairs.node[level + 1], node_count, child, slots, overlapping & logical_not(is_item))
+        item_count += append_where(pairs.item, item_count, child, slots, overlapping & is_item)
     pairs.queued[level], pairs.queued[level + 1] = begin, node_count
     return deepest(pairs, level + 1), item_count
 
@@ -144,13 +144,13 @@ def visit_pairs(
 
     `start`: the level of the first pairs, and the number of items found already.
     """
-    level, met = start
-    while level >= 0 or met > 0:
-        for k in range(met):
+    level, item_count = start
+    while level >= 0 or item_count > 0:
+        for k in range(item_count):
             found = visit(query, -2 - pairs.item[k], begin + pairs.item_ray[k], found)
-        met = 0
+        item_count = 0
         if level >= 0:
-            level, met = next_of(tree, place, pairs, level)
+            level, item_count = next_of(tree, place, pairs, level)
     return found
 
 

@@ -20,7 +20,7 @@ def begin_at_top(tree: Tree, count: int, place: Float32Array, pairs: Pairs) -> t
 
     Returns their level, and the number of items found above it. The last four rows of `place` are a buffer.
     """
-    child, below, used, met = tree.child, min(2, len(pairs.node) - 1), 0, 0
+    child, below, used, items = tree.child, min(2, len(pairs.node) - 1), 0, 0
     for k in range(count):
         pairs.ray[0, k] = k
     place[3, count : count + LANES] = -1.0  # near nothing
@@ -28,7 +28,7 @@ def begin_at_top(tree: Tree, count: int, place: Float32Array, pairs: Pairs) -> t
         code = child[0, slot]
         if code < 0:
             if code != EMPTY:
-                met = _append_near(tree, slot, code, place, 0, pairs.ray[0], count, pairs.item, pairs.item_ray, met)
+                items = _append_near(tree, slot, code, place, 0, pairs.ray[0], count, pairs.item, pairs.item_ray, items)
             continue
         ids = pairs.ray[1]
         listed = _append_near(tree, slot, code, place, 0, pairs.ray[0], count, pairs.node[1], ids, 0)
@@ -41,10 +41,10 @@ def begin_at_top(tree: Tree, count: int, place: Float32Array, pairs: Pairs) -> t
             if item >= 0:
                 used = _append_near(tree, box, item, place, 4, ids, listed, pairs.node[below], pairs.ray[below], used)
             elif item != EMPTY:
-                met = _append_near(tree, box, item, place, 4, ids, listed, pairs.item, pairs.item_ray, met)
+                items = _append_near(tree, box, item, place, 4, ids, listed, pairs.item, pairs.item_ray, items)
     pairs.queued[0] = pairs.queued[1] = 0
     pairs.queued[below] = used
-    return deepest(pairs, below), met
+    return deepest(pairs, below), items
 
 
 @noinline

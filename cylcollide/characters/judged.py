@@ -218,7 +218,7 @@ class Judged(HitFields):
     def _reshaped(self, shape: tuple[int, ...]) -> None:
         """Set the shape of the query, here and on the impacts, which results from files do not have."""
         for one in (self, vars(self).get("impacts", self)):
-            one._shape_asked = shape
+            one._query_shape = shape
 
     def _own_shots(self) -> Columns:
         return {"shot": np.arange(len(self))}

@@ -10,7 +10,7 @@ from queue import SimpleQueue
 from threading import Lock
 from typing import TypeVar
 
-from cylcollide.constants import RAYS_PER_TASK, RAYS_PER_THREAD, SMALLEST_STREAM
+from cylcollide.constants import LEAST_RAYS_PER_TASK, RAYS_PER_TASK, SMALLEST_STREAM
 from cylcollide.process.tasks import while_python_runs
 
 Result = TypeVar("Result")
@@ -24,13 +24,13 @@ def in_chunks(
     `threads` is the greatest number of threads, with the caller's; None: the number of processors. `shared` is the
     number of rows per chunk; None, for rays: at most RAYS_PER_TASK, and at least 4 chunks per thread to balance load.
     """
-    if n <= (shared or RAYS_PER_THREAD):
+    if n <= (shared or LEAST_RAYS_PER_TASK):
         return [task(0, n)]
     if threads is None:
         threads = len(os.sched_getaffinity(0)) if hasattr(os, "sched_getaffinity") else os.cpu_count() or 1
     if shared is None:
         threads = max(1, min(threads, n // SMALLEST_STREAM))  # a chunk must not be smaller than a stream
-        shared = min(max(n if threads == 1 else n // (4 * threads), RAYS_PER_THREAD), RAYS_PER_TASK)
+        shared = min(max(n if threads == 1 else n // (4 * threads), LEAST_RAYS_PER_TASK), RAYS_PER_TASK)
     count = -(-n // shared)
     count += -count % threads  # the same number for each thread
     pending = deque((k, task) for k in range(count))  # a helper may hold `work` longer than the call, but not `task`

@@ -87,7 +87,7 @@ def touching(centre: Float64Array, boxes: Float64Array, table: LimbTable) -> tup
         with np.errstate(all="ignore"):
             pairs = BoxPairs.of(centre[rows], own, some)
             spans = pairs.spans()
-            touch[rows], certain = pairs.meet(True, spans), pairs.meet(False, spans)
+            touch[rows], certain = pairs.touching(True, spans), pairs.touching(False, spans)
         undecided[rows] = touch[rows] & ~certain
         for k in rows[undecided[rows] & (some.kind == BOX)].tolist():
             other = tuple(table.p1[k].tolist()), tuple(table.boxes[table.box[k]].tolist())
@@ -130,7 +130,7 @@ class BoxPairs:
         both = farthest(ways, every)
         return both[: 3 * n], both[3 * n :]
 
-    def meet(self, grown: bool, spans: tuple[Float64Array, Float64Array]) -> BoolArray:
+    def touching(self, grown: bool, spans: tuple[Float64Array, Float64Array]) -> BoolArray:
         """Whether limbs may touch their boxes (`grown`: slightly larger), or certainly do (slightly smaller)."""
         width = self.width[:, None]
         half = self.half + width if grown else np.maximum(self.half - width, 0.5 * self.half)
@@ -139,14 +139,14 @@ class BoxPairs:
         corners = x + y + z
         rows, n = np.repeat(np.arange(len(half)), len(BOX_EDGES)), len(half)
         first, last = (corners[:, BOX_EDGES[:, k]].reshape(-1, 3) for k in range(2))
-        met = _exact_hits(segment_request(first, last), rows_of(self.table, rows)).reshape(n, -1).any(axis=1)
+        touch = _exact_hits(segment_request(first, last), rows_of(self.table, rows)).reshape(n, -1).any(axis=1)
         tube = self.table.kind == TUBE
         boxes = _box_table(np.zeros((3 * n, 3)), np.tile(np.hstack([self.axes.reshape(-1, 9), half]), (3, 1)))
-        met |= ~tube & _exact_hits(segment_request(*spans), boxes).reshape(3, n).any(axis=0)
+        touch |= ~tube & _exact_hits(segment_request(*spans), boxes).reshape(3, n).any(axis=0)
         for point in _points_of_tubes(self.axes, half, self.table) if tube.any() else ():
             beyond = np.abs((self.axes * point[:, None]).sum(axis=2)) - half
-            met |= tube & (beyond <= 0.5 * width).all(axis=1)
-        return np.asarray(met)
+            touch |= tube & (beyond <= 0.5 * width).all(axis=1)
+        return np.asarray(touch)
 
 
 def _box_table(centre: Float64Array, boxes: Float64Array) -> LimbTable:

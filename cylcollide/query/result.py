@@ -84,7 +84,7 @@ class Result(metaclass=Shown):
     _what = "hits"  # in messages about rows
     _of_queries: ClassVar[tuple[str, ...]] = ()
     """Names of columns with an entry per query, where rows are compressed."""
-    _shape_asked: tuple[int, ...] | None = None
+    _query_shape: tuple[int, ...] | None = None
     _columns: dict[str, NDArray[Any]]
     """The columns computed so far; `Field` reads them and adds others."""
 
@@ -98,12 +98,12 @@ class Result(metaclass=Shown):
         Rows are in C order, so that `hits.fraction.reshape(hits.shape)` is an image of rays that
         were given as (height, width, 3).
         """
-        shape = self._shape_asked
+        shape = self._query_shape
         return (self._count,) if shape is None or prod(shape) != self._count else shape
 
     def _reshaped(self, shape: tuple[int, ...]) -> None:
         """Set the shape of the query."""
-        self._shape_asked = shape
+        self._query_shape = shape
 
     @abstractmethod
     def _summary(self) -> str:
@@ -268,7 +268,7 @@ def read_from_file(kind: type[Result], columns: dict[str, NDArray[Any]]) -> Any:
         "fields": fields,
         "__init__": init,
         "__getattr__": unknown,
-        "__reduce__": lambda self: (read_from_file, (kind, self._columns), {"_shape_asked": self._shape_asked}),
+        "__reduce__": lambda self: (read_from_file, (kind, self._columns), {"_query_shape": self._query_shape}),
         "__len__": lambda self: len(self._columns[fields[0]]),
         "_count": property(lambda self: len(self) if offsets is None else len(self.offsets) - 1),
         "_take": take,

@@ -22,7 +22,7 @@ def last_not_after(times: Float64Array, t: float) -> int:
 
 @compiled_loop
 def find_moments(
-    asked: Column[np.float64],
+    requested: Column[np.float64],
     times: Column[np.float64],
     judged: Column[np.float64],
     place: Column[np.int64],
@@ -37,12 +37,12 @@ def find_moments(
     last, count = times.size - 1, 0
     first, span = times[0], times[last] - times[0]
     scale = last / span if span > SMALLEST_SPAN else 0.0  # a quotient that overflows would make a guess of nan
-    for i in range(asked.size):
-        t = min(max(asked[i], first), times[last])
+    for i in range(requested.size):
+        t = min(max(requested[i], first), times[last])
         k = min(int((t - first) * scale), last)  # a guess: right if ticks are evenly spaced
         if times[k] > t or (k < last and times[k + 1] <= t):
             k = last_not_after(times, t)
-        judged[i], place[i], outside[i] = t, k, t != asked[i]
+        judged[i], place[i], outside[i] = t, k, t != requested[i]
         alpha[i] = (t - times[k]) / (times[k + 1] - times[k]) if k < last else 0.0
-        count += t != asked[i]
+        count += t != requested[i]
     return count

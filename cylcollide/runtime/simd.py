@@ -70,12 +70,26 @@ def with_sign(value: Real, sign: Real) -> Real:
 
 EXACT = Context(prec=4000, traps=[])
 """Holds all digits of a product of two float64 and of its sum with a third."""
-_fused = np.vectorize(lambda a, b, c: float(EXACT.fma(Decimal(a), Decimal(b), Decimal(c))), otypes=[np.float64])
+
+
+def _fused(a: float, b: float, c: float) -> float:
+    """The value a b + c of single numbers: by a ratio of integers, or by decimals if that is 0 or no float64."""
+    try:
+        (a_top, a_bottom), (b_top, b_bottom), (c_top, c_bottom) = map(float.as_integer_ratio, (a, b, c))
+        bottom = a_bottom * b_bottom
+        value = (a_top * b_top * c_bottom + c_top * bottom) / (bottom * c_bottom)
+    except (OverflowError, ValueError):  # infinite or NaN
+        value = 0.0
+    return value or float(EXACT.fma(Decimal(a), Decimal(b), Decimal(c)))
+
+
+_fused_lanes = np.vectorize(_fused, otypes=[np.float64])
 
 
 def fused_multiply_add(a: Real, b: Real, c: Real) -> Real:
     """The value a b + c with one rounding; in plain Python of float64 only."""
-    return cast(Real, _fused(a, b, c)[()])
+    is_of_lanes = np.ndarray in map(type, (a, b, c))
+    return cast(Real, _fused_lanes(a, b, c) if is_of_lanes else np.float64(_fused(a, b, c)))
 
 
 def broadcast_like(value: Real, like: Real) -> Real:

@@ -8,6 +8,8 @@ import pytest
 from support.awkward_calls import ROWS, Call, calls, world
 from support.number_range import BELOW, BEYOND
 
+import cylcollide as cc
+
 pytestmark = pytest.mark.attack
 
 ROW = 3
@@ -84,3 +86,25 @@ def test_limbs_need_a_size(value: float):
 
 
 MAKERS = ("cylinders", "tubes", "cones", "ellipsoids", "capsules", "spheres", "boxes")
+
+
+@pytest.mark.parametrize("value", [2**53 + 1, 2**63 - 1, 2**64 - 1])
+def test_integers_are_not_rounded(value: int):
+    """Numpy makes floats of integers beside floats, and of unsigned ones beside signed ones."""
+    count = 0
+    for call in calls().values():
+        for name, array in call.arguments.items():
+            if array.dtype.kind == "f" and array.ndim and (call.function, name) not in TAKES_ALL:
+                given = array.astype(object)
+                given[-1] = [*array[-1].tolist()[:-1], value] if array.ndim == 2 else value
+                with pytest.raises(ValueError, match=rf"^{name}: expected "):
+                    call.call(**{**call.arguments, name: given.tolist()})
+                count += 1
+    assert count > 100
+    for beside in (0, -1, 0.5):
+        for form in ([value, beside, 0], (value, beside, 0), np.array([[value, 0, 0]], np.uint64)):
+            with pytest.raises(ValueError, match=r"^ends: expected numbers that float64 holds exactly"):
+                world().cast_segments([0, 0, 0], form)
+    held = [2**53 + 2, -(2**63), 2**63, 0.5]
+    assert world().closest_points([0, 0, 0], max_distance=2**63).hit.all()
+    assert cc.Limbs.spheres([[one, 0.5, 0] for one in held], 1.0).p1[:, 0].tolist() == held

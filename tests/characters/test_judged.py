@@ -78,7 +78,7 @@ def test_one_by_one_split_and_by_threads(kind: str):
     state, starts, ends, judged = judged_by(kind, n)
     energy = np.random.default_rng(3).uniform(0.5, 5.0, n)
     for threads in (1, 3):
-        with forced(MIXED, RAYS_PER_TASK=60, RAYS_PER_THREAD=60):
+        with forced(MIXED, RAYS_PER_TASK=60, LEAST_RAYS_PER_TASK=60):
             again = state.judge_segments(starts, ends, POLICIES[kind], energy=energy, threads=threads)
         assert not same_bits(again, judged, fields=judged.fields)
         assert again.impacts == judged.impacts

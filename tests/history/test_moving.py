@@ -97,7 +97,7 @@ def test_bits_are_equal_one_by_one_and_with_two_threads(monkeypatch: pytest.Monk
     start, end, t0, t1 = flights(history, life.rng, N)
     start[::18] *= np.resize([1e6, 1e30], len(start[::18]))[:, None]  # also beyond float32
     alone = history.cast_moving(start, end, t0, t1, threads=1)
-    monkeypatch.setattr("cylcollide.process.threads.RAYS_PER_THREAD", 7)
+    monkeypatch.setattr("cylcollide.process.threads.LEAST_RAYS_PER_TASK", 7)
     monkeypatch.setattr("cylcollide.process.threads.SMALLEST_STREAM", 1)
     shared = history.cast_moving(start, end, t0, t1, threads=2)
     for name in FIELDS:

@@ -33,7 +33,7 @@ def test_chords_are_the_same_as_streams(limbs: cc.Limbs, room: int, inside: str)
             call = partial(asked.chords_segments, begin, end, inside=inside, mask=mask, ignore_character=who, threads=1)
             with forced(SINGLE):
                 want = call()
-            with forced(STREAMS, LIMBS_CROSSED=room, RAYS_PER_TASK=400, RAYS_PER_THREAD=400) as ways:
+            with forced(STREAMS, LIMBS_CROSSED=room, RAYS_PER_TASK=400, LEAST_RAYS_PER_TASK=400) as ways:
                 got = call()
             assert ways.batches[STREAMS] == -(-n // 400)
             assert chord_columns(got) == chord_columns(want)

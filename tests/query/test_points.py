@@ -118,7 +118,7 @@ def test_order_split_and_threads_change_no_row(kind: str, monkeypatch: pytest.Mo
     want = world.contains_points(points, threads=1)
     set_threshold(monkeypatch, "SMALLEST_BATCH", 8)
     set_threshold(monkeypatch, "RAYS_PER_TASK", LARGEST // 5)
-    set_threshold(monkeypatch, "RAYS_PER_THREAD", LARGEST // 5)
+    set_threshold(monkeypatch, "LEAST_RAYS_PER_TASK", LARGEST // 5)
     for threads in (1, 2, 4, None):
         order = rng.permutation(LARGEST)
         assert not differing(want, world.contains_points(points[order], threads=threads), order)

@@ -104,7 +104,7 @@ def test_order_split_and_threads_change_no_row(rays: tuple[cc.Limbs, Array, Arra
     world, n, rng = cc.HitWorld(limbs), len(start), np.random.default_rng(3)
     with forced(SINGLE):
         want = verdicts_of(world.cast_segments(start, end, threads=1))
-    with forced(way, RAYS_PER_TASK=chunk, RAYS_PER_THREAD=chunk, STREAM_RAYS=512) as seen:
+    with forced(way, RAYS_PER_TASK=chunk, LEAST_RAYS_PER_TASK=chunk, STREAM_RAYS=512) as seen:
         for threads in (1, 2, 4, None):
             got = verdicts_of(world.cast_segments(start, end, threads=threads))
             assert not differing(want, got), threads

@@ -20,7 +20,7 @@ from support.machine_code import replace_loop
 from support.package import output_of, run_python
 
 import cylcollide as cc
-from cylcollide.constants import RAYS_PER_THREAD, SMALLEST_STREAM
+from cylcollide.constants import LEAST_RAYS_PER_TASK, SMALLEST_STREAM
 from cylcollide.process import threads
 from cylcollide.process.tasks import Task
 from cylcollide.process.threads import in_chunks
@@ -31,7 +31,7 @@ from cylcollide.runtime.simd import LANES
 @pytest.mark.parametrize("threads", [1, 2, 3, 50, 100_000])
 def test_shares_are_at_least_one_stream_long(threads: int):
     """Shares of less than eight rays would be written beyond their ends."""
-    n = RAYS_PER_THREAD + 77
+    n = LEAST_RAYS_PER_TASK + 77
     shares = in_chunks(n, threads, lambda begin, end: (begin, end))
     assert min(end - begin for begin, end in shares) >= SMALLEST_STREAM >= LANES
     assert [begin for begin, _ in shares] == [0, *(end for _, end in shares[:-1])]
@@ -40,7 +40,7 @@ def test_shares_are_at_least_one_stream_long(threads: int):
 
 def test_an_error_is_raised_after_all_tasks():
     """Running tasks read the caller's arrays, so the first error is raised when the last task has ended."""
-    active, n = set[int](), 3 * RAYS_PER_THREAD
+    active, n = set[int](), 3 * LEAST_RAYS_PER_TASK
 
     def task(begin: int, end: int) -> None:
         active.add(begin)
@@ -64,7 +64,7 @@ class Interrupted(BaseException):
 
 def test_an_exception_at_any_moment_leaves_no_helper_at_work():
     """Python runs signal handlers where a function begins and after each call, where it also calls a profiler."""
-    main, active, n = threading.get_ident(), set[int](), 3 * RAYS_PER_THREAD
+    main, active, n = threading.get_ident(), set[int](), 3 * LEAST_RAYS_PER_TASK
 
     def task(begin: int, end: int) -> int:
         if threading.get_ident() == main:
@@ -123,7 +123,7 @@ def test_an_interrupt_of_the_wait_for_helpers_does_not_end_it():
     before = signal.signal(signal.SIGALRM, interrupt)
     try:
         with pytest.raises(Interrupted):
-            in_chunks(3 * RAYS_PER_THREAD, 3, task)
+            in_chunks(3 * LEAST_RAYS_PER_TASK, 3, task)
     finally:
         signal.setitimer(signal.ITIMER_REAL, 0)
         signal.signal(signal.SIGALRM, before)
@@ -140,7 +140,7 @@ def test_without_helpers_the_caller_does_all_work(monkeypatch: pytest.MonkeyPatc
 
     monkeypatch.setattr(threads, "start_new_thread", refused)
     monkeypatch.setattr(threads, "helpers", threads.Helpers())
-    n = 5 * RAYS_PER_THREAD
+    n = 5 * LEAST_RAYS_PER_TASK
     assert sum(in_chunks(n, 7, lambda begin, end: end - begin)) == n
 
 
@@ -148,7 +148,7 @@ def test_threads_are_native_whatever_replaces_them_later(monkeypatch: pytest.Mon
     """A greenlet in place of a helper or a task would block its own thread by a native lock."""
     monkeypatch.delattr(_thread, "start_new_thread")
     monkeypatch.setattr(threads, "helpers", threads.Helpers())
-    in_chunks(5 * RAYS_PER_THREAD, 3, lambda begin, end: end - begin)
+    in_chunks(5 * LEAST_RAYS_PER_TASK, 3, lambda begin, end: end - begin)
     assert threads.helpers._count == 2
     Task(lambda: None).wait()
 
@@ -163,7 +163,7 @@ def test_a_helper_that_keeps_its_work_keeps_no_array_of_the_caller(monkeypatch: 
 
     monkeypatch.setattr(threads.helpers, "submit", keeping)
     alive = weakref.ref(array)
-    in_chunks(5 * RAYS_PER_THREAD, 3, lambda begin, end, array=array: array.sum() + end - begin)
+    in_chunks(5 * LEAST_RAYS_PER_TASK, 3, lambda begin, end, array=array: array.sum() + end - begin)
     del array
     assert len(kept) == 2
     assert alive() is None

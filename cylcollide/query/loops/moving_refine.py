@@ -36,9 +36,9 @@ from cylcollide.query.loops.moving_rows import (
     ZERO,
     Ends,
     FlightRows,
+    end_at,
     limits_of,
     number_between,
-    place_at,
     vector,
 )
 from cylcollide.query.loops.packets import SHAPES, prefetch_limb, vectors_at
@@ -221,8 +221,8 @@ def plane_crossing(
     outward = 1.0 if (face - NEG_X) % 2 == 1 else -1.0
     centre, normal, half = vector(path, HERE), vector(path, AXES + 3 * axis), path[HALF + axis]
     start, goal = as_vector(flights.starts, piece), as_vector(flights.ends, piece)
-    first = beyond_plane(place_at(start, goal, ends[0]), centre, normal, outward, half)
-    last = beyond_plane(place_at(start, goal, ends[1]), centre, normal, outward, half)
+    first = beyond_plane(end_at(start, goal, ends[0]), centre, normal, outward, half)
+    last = beyond_plane(end_at(start, goal, ends[1]), centre, normal, outward, half)
     fall = dd_subtract(first, last)
     size = max(largest_component(start), largest_component(goal), largest_component(centre)) + half
     accurate = fall[0] >= LEAST_FALL * size and size <= LARGEST_SAFE and fall[0] >= SMALLEST_SAFE

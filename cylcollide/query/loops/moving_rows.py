@@ -121,7 +121,7 @@ def fill_intervals(
             k, row = first[i] + j - before[i], intervals.rows[j]
             s, alpha, is_known = limits_of(flights, i, k)
             # rounded once, each coordinate errs by its own last digit, however long the whole flight is
-            begin, end = place_at(start, goal, s[0]), place_at(start, goal, s[1])
+            begin, end = end_at(start, goal, s[0]), end_at(start, goal, s[1])
             row[ALPHA0], row[ALPHA1] = alpha[0][0], alpha[1][0]
             largest = 0.0
             for axis in range(3):
@@ -159,7 +159,7 @@ def limits_of(flights: FlightRows, piece: int, k: int) -> tuple[Ends, Ends, bool
 
 
 @compiled
-def place_at(a: Vector, b: Vector, share: DoubleDouble) -> DoubleDoubleVector:
+def end_at(a: Vector, b: Vector, share: DoubleDouble) -> DoubleDoubleVector:
     """`dd_between` of one pair, faster at both ends: most intervals begin or end with their piece."""
     if share == ZERO:
         return as_double_double(a)

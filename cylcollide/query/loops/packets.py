@@ -85,11 +85,11 @@ def vectors_from(array: Float64Array, i: int) -> Vector:
 def rays_from(rays: Rays, i: int) -> Ray:
     """Eight rays from row i on."""
     origin, second = vectors_from(rays.origin, i), vectors_from(rays.second, i)
-    return eight_rays(rays, origin, second, i)
+    return consecutive_rays(rays, origin, second, i)
 
 
 @inlined
-def eight_rays(rays: Rays, origin: Vector, second: Vector, i: int) -> Ray:
+def consecutive_rays(rays: Rays, origin: Vector, second: Vector, i: int) -> Ray:
     """Eight rays from row i on, given their vectors."""
     distance = load(rays.distance, i) if rays.distance.size > 1 else broadcast(rays.distance[0])
     displacement = displacement_of(origin, second, rays.is_segment)
@@ -100,7 +100,7 @@ def eight_rays(rays: Rays, origin: Vector, second: Vector, i: int) -> Ray:
 def copy_rays(raw: Rays, rays: Rays, i: int) -> tuple[Ray, Truth]:
     """Copy and load eight rays from row i on; also returns which have invalid numbers."""
     origin, second, outside = copy_ray_vectors(raw, rays, i)
-    return eight_rays(rays, origin, second, i), outside
+    return consecutive_rays(rays, origin, second, i), outside
 
 
 @inlined

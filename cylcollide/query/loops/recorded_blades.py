@@ -45,7 +45,7 @@ def in_piece(pieces: StrokePieces, j: int, placed: LimbRows) -> InPiece:
 
 
 @compiled
-def place_at(query: tuple[InPiece, int], t: float) -> Limb:
+def limb_then(query: tuple[InPiece, int], t: float) -> Limb:
     """The limb in a row of the tick at a share of the stroke; its extent is infinite if it is no limb then."""
     (pieces, j, here, there, placed), row = query
     begin, per_share = pieces.times[j, 0], pieces.times[j, 2]
@@ -59,10 +59,10 @@ def place_at(query: tuple[InPiece, int], t: float) -> Limb:
 
 
 @inlined
-def place_in(query: tuple[StrokePieces, int, LimbRows, int], t: float) -> Limb:
-    """`place_at` of a limb that is touched in a piece."""
+def touched_limb_then(query: tuple[StrokePieces, int, LimbRows, int], t: float) -> Limb:
+    """`limb_then` of a limb that is touched in a piece."""
     pieces, j, placed, row = query
-    return place_at((in_piece(pieces, j, placed), row), t)
+    return limb_then((in_piece(pieces, j, placed), row), t)
 
 
 @compiled_loop
@@ -88,7 +88,7 @@ def sweep_recorded(
                 query, piece = (in_piece(pieces, j, placed), stroke), j
                 found = visit_nearest(tree, stack, stroke.centre, stroke.reach, test_moving, query, found)
         piece_of[i] = piece if found[2] >= 0 else -1
-        write_touched(swept, i, stroke, found, place_in, (pieces, piece, placed, found[2]))
+        write_touched(swept, i, stroke, found, touched_limb_then, (pieces, piece, placed, found[2]))
 
 
 @inlined
@@ -100,8 +100,8 @@ def test_moving(query: tuple[InPiece, Stroke], row: int, found: Touched) -> tupl
         begin, end, per_share = pieces.times[j, 0], pieces.times[j, 1], pieces.times[j, 2]
         motion = motion_of(here, there, row)  # boxes jump as the next tick begins, in the pieces of that tick
         limb_speed = (motion.straight + motion.turning) * MARGIN * per_share if per_share > 0.0 else 0.0
-        if may_touch(stroke, place_at((at, row), begin), limb_speed * (end - begin) if end > begin else 0.0):
+        if may_touch(stroke, limb_then((at, row), begin), limb_speed * (end - begin) if end > begin else 0.0):
             course, until = (begin, end, limb_speed), min(found[0], end)
-            touch = first_touch(stroke.blade, course, place_at, (at, row), stroke.resolution, until)
+            touch = first_touch(stroke.blade, course, limb_then, (at, row), stroke.resolution, until)
             found = earlier(found, row, touch)
     return found, stroke.reach
