@@ -1,9 +1,6 @@
-"""Lag compensation: one peeks round a corner, another shoots at it, the server judges in the world of that time.
+"""Lag compensation: one peeks round a corner, another shoots at it, the server judges in the world of that time."""
 
-Run: python demos/lag.py [lag.png [ping]]   (ping in seconds; the picture needs matplotlib: pip install '.[plot]')
-"""
-
-import sys
+import argparse
 
 import numpy as np
 
@@ -54,8 +51,8 @@ def panel(axes, title: str, limbs: cc.Limbs, cross: np.ndarray, live: cc.Limbs |
     axes.set(aspect="equal", xlim=(-5, 6.5), ylim=(-8.5, 4), xlabel="degrees to the right", title=title)
 
 
-def main(picture: str | None = None, ping: str = "0.12") -> None:
-    clock, way = cc.ViewClock(BUFFER, 1 / RATE), lambda: float(ping) / 2 + rng.uniform(0.0, 0.02)  # with jitter
+def main(picture: str | None, ping: float) -> None:
+    clock, way = cc.ViewClock(BUFFER, 1 / RATE), lambda: ping / 2 + rng.uniform(0.0, 0.02)  # with jitter
     for sent in FIRED + np.arange(-30, 0) / RATE:  # messages before the shot name the newest state of their sender
         clock.acknowledge(sent + way(), np.floor((sent - way()) * RATE) / RATE)
     newest, arrives = FIRED - way(), FIRED + way()
@@ -94,4 +91,7 @@ def main(picture: str | None = None, ping: str = "0.12") -> None:
 
 
 if __name__ == "__main__":
-    main(*sys.argv[1:])
+    parser = argparse.ArgumentParser(description=__doc__)
+    parser.add_argument("picture", nargs="?", help="a file for it; needs matplotlib: pip install '.[plot]'")
+    parser.add_argument("ping", nargs="?", type=float, default=0.12, help="in seconds")
+    main(**vars(parser.parse_args()))

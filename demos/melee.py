@@ -1,9 +1,6 @@
-"""A sword swung at a past position, a grenade among walls, and a trap: which limbs does each of them hit?
+"""A sword swung at a past position, a grenade among walls, and a trap: which limbs does each of them hit?"""
 
-Run: python demos/melee.py [melee.png]   (the picture needs matplotlib: pip install '.[plot]')
-"""
-
-import sys
+import argparse
 
 import numpy as np
 
@@ -45,7 +42,7 @@ def panel(axes, view, title: str, limbs: cc.Limbs, hit: np.ndarray, corners: lis
     draw_limbs(axes, view, limbs, range(len(colors)), colors)
 
 
-def main(picture: str | None = None) -> None:
+def main(picture: str | None) -> None:
     wire = []
     for now in np.arange(45) / RATE:
         step(now)
@@ -96,4 +93,6 @@ def main(picture: str | None = None) -> None:
 
 
 if __name__ == "__main__":
-    main(*sys.argv[1:])
+    parser = argparse.ArgumentParser(description=__doc__)
+    parser.add_argument("picture", nargs="?", help="a file for it; needs matplotlib: pip install '.[plot]'")
+    main(**vars(parser.parse_args()))
