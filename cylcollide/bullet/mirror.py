@@ -219,7 +219,7 @@ class Mirror(MirroredLimbs):
         try:
             if number >= 0:
                 return hit_tuples(len(starts), *numbered(state, rays, number)[0], MISS)
-            return hit_tuples(len(starts), *MirrorHits(state, rays)._merged(), MISS)
+            return MirrorHits(state, rays)._tuples()
         except ValueError:
             for array, name in zip((starts, ends), names, strict=True):
                 validate.vectors(array, name)

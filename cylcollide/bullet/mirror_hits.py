@@ -12,7 +12,7 @@ from cylcollide.bullet.core_hits import core_hits
 from cylcollide.bullet.merge_hits import MergedHits, MirrorState, RayTest, all_hits, numbered
 from cylcollide.bullet.passthrough import FRACTION, NORMAL, POSITION
 from cylcollide.bullet.sheet_loops import OPEN_ORDER, fill_sheets, first_sheets
-from cylcollide.bullet.tuples import RayTestResult
+from cylcollide.bullet.tuples import MISS, RayTestResult, hit_tuples
 from cylcollide.process.files import Columns
 from cylcollide.process.threads import in_chunks
 from cylcollide.query.loops.columns import chords_of_rays, ray_of_each
@@ -121,9 +121,16 @@ class MirrorHits(Result):
         """An item of each tuple of Bullet's own hits."""
         return [hit[item] for hit in self._own.values()]
 
-    def _merged(self) -> MergedHits:
-        """The columns of PyBullet's tuples."""
-        return MergedHits(self._hit_links, self.fraction, self.position, self.normal)
+    def _tuples(self) -> list[RayTestResult]:
+        """PyBullet's tuples, of Bullet's own hits as they are."""
+        found = hit_tuples(len(self), self._shape_links(), self.fraction, *self._shape_surface(), MISS)
+        for row, hit in self._own.items():
+            found[row] = hit
+        return found
+
+    def _shape_links(self) -> Int32Array:
+        """Body and link of each limb or sheet hit, -1 for other rays; (n, 2)."""
+        return self._state.shape_link.take(self._shape, axis=0)
 
     @cached_property
     def _hit_links(self) -> Int32Array:
@@ -136,7 +143,8 @@ class MirrorHits(Result):
     def _body_links(self) -> Columns:
         return {"body": self._hit_links[:, 0], "link": self._hit_links[:, 1]}
 
-    def _surface(self) -> Columns:
+    def _shape_surface(self) -> tuple[Float64Array, Float64Array]:
+        """Position and normal of each limb or sheet hit; (n, 3) each."""
         position, normal = self._of_limbs._new_surface()
         if self._state.sheets:
             starts, ends, table = self._rays.starts, self._rays.ends, self._state.sheet_table
@@ -145,6 +153,10 @@ class MirrorHits(Result):
         if self._resolved is not None:
             rows, resolved = self._resolved
             position[rows], normal[rows] = resolved.position, resolved.normal
+        return position, normal
+
+    def _surface(self) -> Columns:
+        position, normal = self._shape_surface()
         if self._own:
             position[self._own_rows], normal[self._own_rows] = self._of_own(POSITION), self._of_own(NORMAL)
         return {"position": position, "normal": normal}

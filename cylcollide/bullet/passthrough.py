@@ -116,16 +116,12 @@ class Wrapped:
         if not len(rows):
             return {}
         results = self._client.ray_hits(starts[rows], ends[rows], collisionFilterMask=signed(mask))
-        found: dict[int, RayTestResult] = {}
-        hidden, early = [], []
-        for row, limit, result in zip(rows.tolist(), fraction[rows].tolist(), results, strict=True):
-            if result != MISS and result[FRACTION] < limit:
-                if result[:2] in self._known:
-                    found[row] = result
-                else:
-                    hidden.append(row)
-                    early.append(result[FRACTION])
-        if hidden:
+        known, limited = self._known, zip(rows.tolist(), fraction[rows].tolist(), results, strict=True)
+        before = {row: result for row, limit, result in limited if result[2] < limit and result != MISS}
+        found = {row: result for row, result in before.items() if result[:2] in known}
+        if len(found) < len(before):
+            hidden = [row for row in before if row not in found]
+            early = [before[row][FRACTION] for row in hidden]
             begin, way = starts[hidden], ends[hidden] - starts[hidden]
             since, until = np.array(early) - LENGTHENED, np.minimum(fraction[hidden], 1.0) + LENGTHENED
             first, last = (begin + column[:, None] * way for column in (since, until))

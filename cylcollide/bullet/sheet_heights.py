@@ -11,7 +11,8 @@ import numpy as np
 from cylcollide._types import Blocks, Column, Float64Array, Vectors
 from cylcollide.constants import UNIT_ROUNDOFF
 from cylcollide.kernels.double_double import two_product, two_sum
-from cylcollide.kernels.ties import Plane, coordinate_axis
+from cylcollide.kernels.limb_table import BOX_AXES, CENTRE
+from cylcollide.kernels.ties import HALF, NEG_X, POS_Z
 from cylcollide.runtime.compile import inlined
 
 DOT_ERROR = 32.0 * UNIT_ROUNDOFF**2
@@ -25,6 +26,12 @@ UNDERFLOW = 1e-300  # far above what products lose to underflow, far below every
 
 LOWER, UPPER = 0, 1
 """The faces of a sheet: its normal points from the lower to the upper one."""
+
+Plane: TypeAlias = tuple[int, float, float]
+"""Index of the coordinate axis normal to the plane, -1 if there is none, and the plane's coordinate along it, as the
+exact sum of two words."""
+
+NO_PLANE = -1, 0.0, 0.0
 
 Height: TypeAlias = tuple[float, float, float]
 """normal·(x - point): the rounded value, its error, and a bound on the error of their sum."""
@@ -130,3 +137,38 @@ def height_of(sheets: SheetTable, k: int, face: int, points: Float64Array, i: in
 def is_certain(height: Height) -> bool:
     """Whether the sign of a height is certain."""
     return abs(height[0]) > 2.0 * height[2] + UNIT_ROUNDOFF * abs(height[0])
+
+
+@inlined
+def are_one_plane(one: Plane, other: Plane) -> bool:
+    """Whether both are the same plane, at right angles to a coordinate axis."""
+    return one[0] >= 0 and one[0] == other[0] and one[1] == other[1] and one[2] == other[2]
+
+
+@inlined
+def box_plane(rows: Float64Array, k: int, face: float) -> Plane:
+    """The plane of a face of box k; its two words are an exact sum, so that equal planes have equal words."""
+    if not NEG_X <= face <= POS_Z:
+        return NO_PLANE
+    side = int(face) - NEG_X
+    own = side // 2
+    axis, sign = coordinate_axis(
+        rows[k, BOX_AXES + 3 * own], rows[k, BOX_AXES + 3 * own + 1], rows[k, BOX_AXES + 3 * own + 2]
+    )
+    if axis < 0:
+        return NO_PLANE
+    half = rows[k, HALF + own] if side % 2 == 1 else -rows[k, HALF + own]
+    offset, rest = two_sum(rows[k, CENTRE + axis], sign * half)
+    return axis, offset, rest
+
+
+@inlined
+def coordinate_axis(x: float, y: float, z: float) -> tuple[int, float]:
+    """Index of the coordinate axis that a vector is parallel to, -1 for none, and its component along it."""
+    if y == 0.0 and z == 0.0:
+        return 0, x
+    if x == 0.0 and z == 0.0:
+        return 1, y
+    if x == 0.0 and y == 0.0:
+        return 2, z
+    return -1, 0.0

@@ -12,6 +12,8 @@ from cylcollide.bullet.sheet_heights import (
     Height,
     SheetTable,
     are_equal,
+    are_one_plane,
+    box_plane,
     crosses_after,
     entry_face,
     float_heights,
@@ -24,7 +26,7 @@ from cylcollide.bullet.sheet_heights import (
 from cylcollide.constants import UNIT_ROUNDOFF
 from cylcollide.kernels.double_double import two_product, two_sum
 from cylcollide.kernels.limb_table import LimbRows
-from cylcollide.kernels.ties import BOX, are_one_plane, box_plane
+from cylcollide.kernels.ties import BOX
 from cylcollide.runtime.compile import compiled_loop, inlined
 
 POSITION_ERROR = 16.0 * UNIT_ROUNDOFF

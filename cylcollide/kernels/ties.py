@@ -1,13 +1,12 @@
-"""Ties: limbs that a ray hits at exactly the same time, found from the numbers that define the limbs.
+"""Order of hits that float64 bounds cannot separate, found from the numbers that define the limbs.
 
-Float64 bounds cannot separate a tie from a near-tie, and exact arithmetic takes a hundred times as long. But every ray
-hits equal limbs at the same time, as it does box faces in one plane: the lowest index is closest, as in `exact.order`.
+Exact arithmetic takes a hundred times as long. But every ray hits equal limbs at the same time, and the order in which
+it reaches parallel planes depends on their heights alone. Of limbs that are hit at the same time the lowest index is
+closest, as in `exact.order`.
 """
 
-from typing import TypeAlias
-
 from cylcollide._types import Face, Float64Array, Int8Array, Shape
-from cylcollide.kernels.double_double import two_sum
+from cylcollide.kernels.double_double import two_difference, two_product, two_sum
 from cylcollide.kernels.hit_bounds import Closest, closer
 from cylcollide.kernels.inside_policy import HitBounds
 from cylcollide.kernels.limb_table import BOX_AXES, CENTRE, ROW
@@ -17,84 +16,89 @@ from cylcollide.runtime.simd import LANES, load, movemask
 BOX, NEG_X, POS_Z = int(Shape.BOX), int(Face.NEG_X), int(Face.POS_Z)
 HALF = BOX_AXES + 9
 
-Plane: TypeAlias = tuple[int, float, float]
-"""Index of the coordinate axis normal to the plane, -1 if there is none, and the plane's coordinate along it, as the
-exact sum of two words."""
+EARLIER, TIED, LATER, UNKNOWN = -1, 0, 1, 2
+"""Whether a ray hits a limb before another one, at exactly the same time, or after it."""
 
-NO_PLANE = -1, 0.0, 0.0
+LEAST_PRODUCT = 2.0**-900
+"""Smaller products may lose digits to underflow."""
 
 
 @inlined
 def closer_or_tied(
     closest: Closest, limb: int, bounds: HitBounds, rows: Float64Array, shapes: Int8Array, is_line: bool
 ) -> Closest:
-    """As `closer` for one ray; `rows` and `shapes` of `LimbRows` may show that two limbs are hit at the same time.
+    """As `closer` for one ray; `rows` and `shapes` of `LimbRows` may show which of two limbs is hit first.
 
-    Of two such limbs the lower index is the closest, and the other cannot precede it. If `shapes` is empty, no limbs
-    are compared. A thick ray (not `is_line`) may touch an edge of a box, so that its face determines no plane.
+    The other one cannot precede it. If `shapes` is empty, no limbs are compared. A thick ray (not `is_line`) may touch
+    an edge of a box, so that its face determines no plane.
     """
     best, next_possible, hit = closest
-    if (
-        bounds.certain
-        and bounds.lower <= hit.upper
-        and hit.lower <= bounds.upper
-        and best >= 0.0
-        and shapes.size > 0
-        and are_hit_at_once(rows, shapes, limb, bounds.face, int(best), hit.face, is_line)
+    if not (
+        bounds.certain and bounds.lower <= hit.upper and hit.lower <= bounds.upper and best >= 0.0 and shapes.size > 0
     ):
-        inside = hit.inside | bounds.inside
-        if limb > best:
-            return best, next_possible, HitBounds(True, True, hit.lower, hit.upper, inside, hit.face)
-        return float(limb), next_possible, HitBounds(True, True, bounds.lower, bounds.upper, inside, bounds.face)
-    return closer(closest, float(limb), bounds)
+        return closer(closest, float(limb), bounds)
+    order = hit_order(rows, shapes, (limb, bounds.face), (int(best), hit.face), is_line, bounds.inside)
+    if order == UNKNOWN:
+        return closer(closest, float(limb), bounds)
+    inside = hit.inside | bounds.inside
+    if order == LATER or (order == TIED and limb > best):
+        return best, next_possible, HitBounds(True, True, hit.lower, hit.upper, inside, hit.face)
+    return float(limb), next_possible, HitBounds(True, True, bounds.lower, bounds.upper, inside, bounds.face)
 
 
 @linkonce
-def are_hit_at_once(
-    rows: Float64Array, shapes: Int8Array, one: int, face: float, other: int, other_face: float, is_line: bool
-) -> bool:
-    """Whether the numbers of two limbs, which a ray certainly hits by these faces, prove that it hits both at once.
+def hit_order(
+    rows: Float64Array, shapes: Int8Array, one: tuple[int, float], other: tuple[int, float], is_line: bool, leaves: bool
+) -> int:
+    """The order of two hits, each a limb and the face by which a ray certainly hits it, as far as numbers prove it.
 
-    False proves nothing.
+    `leaves`: whether the first limb is hit where the ray leaves it, as if it starts inside and the policy is "exit".
     """
-    first, last = ROW * one, ROW * other
+    first, last = ROW * one[0], ROW * other[0]
     same = (load(rows, first) == load(rows, last)) & (load(rows, first + LANES) == load(rows, last + LANES))
-    if movemask(same) == (1 << LANES) - 1 and shapes[one] == shapes[other]:
-        return True
-    are_boxes = is_line and shapes[one] == BOX and shapes[other] == BOX
-    return are_boxes and are_one_plane(box_plane(rows, one, face), box_plane(rows, other, other_face))
+    if movemask(same) == (1 << LANES) - 1 and shapes[one[0]] == shapes[other[0]]:
+        return TIED
+    if is_line and shapes[one[0]] == BOX and shapes[other[0]] == BOX:
+        return order_of_planes(rows, one, other, leaves)
+    return UNKNOWN
 
 
 @inlined
-def are_one_plane(one: Plane, other: Plane) -> bool:
-    """Whether both are the same plane, at right angles to a coordinate axis."""
-    return one[0] >= 0 and one[0] == other[0] and one[1] == other[1] and one[2] == other[2]
+def order_of_planes(rows: Float64Array, one: tuple[int, float], other: tuple[int, float], leaves: bool) -> int:
+    """`hit_order` of faces of boxes whose normals have equal or opposite numbers.
 
-
-@inlined
-def box_plane(rows: Float64Array, k: int, face: float) -> Plane:
-    """The plane of a face of box k; its two words are an exact sum, so that equal planes have equal words."""
-    if not NEG_X <= face <= POS_Z:
-        return NO_PLANE
-    side = int(face) - NEG_X
-    own = side // 2
-    axis, sign = coordinate_axis(
-        rows[k, BOX_AXES + 3 * own], rows[k, BOX_AXES + 3 * own + 1], rows[k, BOX_AXES + 3 * own + 2]
-    )
-    if axis < 0:
-        return NO_PLANE
-    half = rows[k, HALF + own] if side % 2 == 1 else -rows[k, HALF + own]
-    offset, rest = two_sum(rows[k, CENTRE + axis], sign * half)
-    return axis, offset, rest
-
-
-@inlined
-def coordinate_axis(x: float, y: float, z: float) -> tuple[int, float]:
-    """Index of the coordinate axis that a vector is parallel to, -1 for none, and its component along it."""
-    if y == 0.0 and z == 0.0:
-        return 0, x
-    if x == 0.0 and z == 0.0:
-        return 1, y
-    if x == 0.0 and y == 0.0:
-        return 2, z
-    return -1, 0.0
+    With a normal n along the ray's way and the planes at n·x = n·c + h, the lower plane is first: by the sign of n·(c -
+    c') + (h - h'). Error-free sums and products give 14 numbers; their sum and that of its errors are two words, and
+    `rest` bounds what is lost.
+    """
+    (k, face), (j, other_face) = one, other
+    if not (NEG_X <= face <= POS_Z and NEG_X <= other_face <= POS_Z):
+        return UNKNOWN
+    side, other_side = int(face) - NEG_X, int(other_face) - NEG_X
+    own, others = side // 2, other_side // 2
+    sense = 1.0 if (side % 2 == 1) == leaves else -1.0
+    equal, opposite = 0, 0
+    for i in range(3):
+        a, b = rows[k, BOX_AXES + 3 * own + i], rows[j, BOX_AXES + 3 * others + i]
+        equal, opposite = equal + (a == b), opposite + (a == -b)
+    if equal < 3 and opposite < 3:
+        return UNKNOWN
+    is_high = (other_side % 2 == 1) == (equal == 3)
+    height = rows[k, HALF + own] if side % 2 == 1 else -rows[k, HALF + own]
+    other_height = rows[j, HALF + others] if is_high else -rows[j, HALF + others]
+    total, error = two_difference(height, other_height)
+    rest, least = 0.0, LEAST_PRODUCT
+    for i in range(3):
+        normal, between = rows[k, BOX_AXES + 3 * own + i], two_difference(rows[k, CENTRE + i], rows[j, CENTRE + i])
+        for word in range(2):
+            product, low = two_product(normal, between[word])
+            if normal != 0.0 and between[word] != 0.0:
+                least = min(least, abs(product))
+            total, more = two_sum(total, product)
+            error, lost = two_sum(error, more)
+            error, also_lost = two_sum(error, low)
+            rest += abs(lost) + abs(also_lost)
+    gap = sense * (total + error)
+    if least < LEAST_PRODUCT or (rest > 0.0 and not abs(gap) > 2.0 * rest):
+        return UNKNOWN
+    return EARLIER if gap < 0.0 else LATER if gap > 0.0 else TIED

@@ -47,6 +47,18 @@ def boxes_in_one_box():
     return cc.Limbs.boxes(np.full((3, 3), 0.1), cc.quaternions.from_axis_angle([1.0, 2.0, 0.5], 0.6), half)
 
 
+def boxes_of_one_turn():
+    """Overlapping walls of one turn: faces in one plane, up to rounding."""
+    rng, parts = np.random.default_rng(8), []
+    for turn in cc.quaternions.from_axis_angle([[0, 0, 1], [1, 2, 0.5], [1, 1, 0]], [0.5 * np.pi, 0.6, 0.8]):
+        place, half = rng.integers(-2, 3, (12, 3)) / 4.0, rng.integers(1, 4, (12, 3)) / 4.0
+        place[:, 1] = 0.7 - half[:, 1]
+        half[::5, 1] = np.nextafter(half[::5, 1], 1.0)
+        axes = cc.Limbs.boxes(np.zeros(3), turn, np.ones(3)).box_axes[0]
+        parts.append(cc.Limbs.boxes(place @ axes, turn, half))
+    return cc.Limbs.concat(parts)
+
+
 def near_twins():
     """Every second limb is larger than its twin by the last bit of its radius."""
     rng = np.random.default_rng(7)
@@ -57,6 +69,9 @@ def near_twins():
     return cc.Limbs.concat(
         [cc.Limbs.capsules(p1[:4], p2[:4], radius[:4]), cc.Limbs.cylinders(p1[4:], p2[4:], radius[4:])]
     )
+
+
+WORLDS = [twins, boxes_in_planes, boxes_nearly_in_planes, boxes_in_one_box, boxes_of_one_turn, near_twins]
 
 
 def rays(seed, n):
@@ -76,7 +91,7 @@ def rays(seed, n):
 
 
 @pytest.mark.coverage("hit-boxes_nearly_in_planes", "ignore-boxes_in_planes", "ignore-twins", "hit-boxes_in_one_box")
-@pytest.mark.parametrize("make", [twins, boxes_in_planes, boxes_nearly_in_planes, boxes_in_one_box, near_twins])
+@pytest.mark.parametrize("make", WORLDS)
 @pytest.mark.parametrize("inside", ["hit", "exit", "ignore"])
 def test_hits_equal_those_of_exact_arithmetic(make, inside):
     limbs, n = make(), sized(240, 60)
@@ -92,7 +107,7 @@ def test_hits_equal_those_of_exact_arithmetic(make, inside):
 
 
 @pytest.mark.coverage("0.0-boxes_in_planes", "0.3-twins")
-@pytest.mark.parametrize("make", [twins, boxes_in_planes, boxes_nearly_in_planes, boxes_in_one_box, near_twins])
+@pytest.mark.parametrize("make", WORLDS)
 @pytest.mark.parametrize("radius", [0.0, 0.3])
 def test_chords_are_in_exact_order(make, radius):
     limbs, n = make(), sized(120, 20)
@@ -126,6 +141,24 @@ def test_faces_that_cross(rows):
         assert set(hits.limb.tolist()) == {0, 1}
 
 
+@pytest.mark.coverage
+@pytest.mark.parametrize("nearer", [0, 1])
+@pytest.mark.parametrize("step", [2.0**-60, 1e-310])
+def test_planes_closer_than_the_error_of_double_double(step, nearer):
+    # along the normal the centres differ by 1e-18 steps: products of the large components cancel exactly
+    turn = [np.sin(0.3), 0.0, 5e-19, np.cos(0.3)]
+    x, y, z = cc.Limbs.boxes(np.zeros(3), turn, np.ones(3)).box_axes[0, 1]
+    assert 0.0 < abs(x) < 1e-17
+    centre = np.zeros((2, 3))
+    centre[nearer] = np.copysign(step, x), z, -y
+    limbs = cc.Limbs.boxes(centre, turn, np.ones(3))
+    start, end = np.array([0.1, 0.1, 0.0]) + 3.0 * np.array([0.0, y, z]), np.array([0.1, 0.1, 0.0])
+    hits = cc.HitWorld(limbs).cast_segments(start, end)
+    check_hits(hits, solids_of(limbs), start[None], end[None])
+    assert hits.limb.tolist() == [nearer]
+    assert hits.rechecked == 1
+
+
 @pytest.mark.parametrize("which", [[0, 8, 16], [6, 14, 22], [5, 13]])
 def test_among_few_limbs(which):
     # brute force tests sixteen rays in parallel lanes
@@ -144,7 +177,7 @@ def test_ordinary_rays_need_no_exact_arithmetic(n):
     rng = np.random.default_rng(5)
     start = rng.normal(size=(sized(n, 60), 3))
     start *= 4.0 / np.linalg.norm(start, axis=1)[:, None]
-    for make in (twins, boxes_in_planes):
+    for make in (twins, boxes_in_planes, boxes_of_one_turn):
         hits = cc.HitWorld(make()).cast_segments(start, -start + 0.3 * rng.normal(size=start.shape))
         assert hits.rechecked <= 0.02 * len(start)
         assert hits.hit.mean() > 0.25

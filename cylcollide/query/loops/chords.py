@@ -21,7 +21,7 @@ from cylcollide.kernels.level import level_ray, level_span, owner
 from cylcollide.kernels.limb_table import Limb, LimbRows, is_considered, limb_at
 from cylcollide.kernels.ray import Ray, Rays, exact_displacement, is_trusted, limit_of, ray_at
 from cylcollide.kernels.thick_surface import thick_chord
-from cylcollide.kernels.ties import are_hit_at_once
+from cylcollide.kernels.ties import EARLIER, TIED, UNKNOWN, hit_order
 from cylcollide.query.loops.columns import INT32, ChordColumns, CompressedRows, find_rows
 from cylcollide.query.loops.inputs import RayBatch, filter_of
 from cylcollide.runtime import memory
@@ -251,21 +251,23 @@ def precedes(ray: Ray, table: LimbRows, code: int, times: TimeBounds, other: int
     """Whether a ray enters a piece before another one, by the latest times; by index for starts inside and ties."""
     (lower, upper), (earliest, latest) = times, others
     is_overlap = upper > 0.0 and lower <= latest and earliest <= upper
-    if upper == latest or (is_overlap and are_entered_at_once(ray, table, code, other)):
+    order = entry_order(ray, table, code, other) if is_overlap else UNKNOWN
+    if order == TIED or (order == UNKNOWN and upper == latest):
         return code < other
-    return bool(upper < latest)
+    return order == EARLIER or bool(order == UNKNOWN and upper < latest)
 
 
 @noinline
-def are_entered_at_once(ray: Ray, table: LimbRows, one: int, other: int) -> bool:
-    """Whether a ray certainly enters two pieces at exactly the same time, as the numbers of their limbs show."""
+def entry_order(ray: Ray, table: LimbRows, one: int, other: int) -> int:
+    """The order in which a ray enters two pieces, as far as the numbers of their limbs prove it."""
     if one % 2 != other % 2:  # of tubes
-        return False
+        return UNKNOWN
     first, second = piece_span(ray, table, one), piece_span(ray, table, other)
     bounds, others = ray_hit_bounds(ray, first, POLICY_HIT), ray_hit_bounds(ray, second, POLICY_HIT)
-    is_certain, is_line = bounds.certain and others.certain, ray.radius == 0.0
-    rows, shapes = table.rows, table.kernel_shape
-    return is_certain and are_hit_at_once(rows, shapes, one // 2, bounds.face, other // 2, others.face, is_line)
+    if not (bounds.certain and others.certain):
+        return UNKNOWN
+    hits = (one // 2, bounds.face), (other // 2, others.face)
+    return hit_order(table.rows, table.kernel_shape, *hits, ray.radius == 0.0, False)
 
 
 @compiled
@@ -298,7 +300,8 @@ def write_listed_chords(
             codes[j], (entry[j, 0], entry[j, 1]) = code, times
         for j in range(first + 1, last):
             if not undecided[k] and entry[j, 0] <= entry[j - 1, 1] and entry[j, 1] > 0.0:
-                undecided[k] = codes[j] < codes[j - 1] or not are_entered_at_once(ray, table, codes[j], codes[j - 1])
+                order = entry_order(ray, table, codes[j - 1], codes[j])
+                undecided[k] = not (order == EARLIER or (order == TIED and codes[j - 1] < codes[j]))
         for position in range(first, last):
             if not undecided[k]:
                 index = codes[position] // 2
