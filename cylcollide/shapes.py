@@ -137,14 +137,11 @@ def check_quaternions(turns: Float64Array, name: str, where: Callable[[int], str
 def rotation_matrices(quaternions: Float64Array) -> Float64Array:
     """Rotation matrices (n, 3, 3) of quaternions x, y, z, w (n, 4), normalised first."""
     x, y, z, w = (quaternions / np.linalg.norm(quaternions, axis=1, keepdims=True)).T
-    return np.stack(
-        [
-            np.stack([1 - 2 * (y * y + z * z), 2 * (x * y - z * w), 2 * (x * z + y * w)], -1),
-            np.stack([2 * (x * y + z * w), 1 - 2 * (x * x + z * z), 2 * (y * z - x * w)], -1),
-            np.stack([2 * (x * z - y * w), 2 * (y * z + x * w), 1 - 2 * (x * x + y * y)], -1),
-        ],
-        -2,
-    )
+    turns = np.empty((len(quaternions), 3, 3))
+    turns[:, 0, 0], turns[:, 0, 1], turns[:, 0, 2] = 1 - 2 * (y * y + z * z), 2 * (x * y - z * w), 2 * (x * z + y * w)
+    turns[:, 1, 0], turns[:, 1, 1], turns[:, 1, 2] = 2 * (x * y + z * w), 1 - 2 * (x * x + z * z), 2 * (y * z - x * w)
+    turns[:, 2, 0], turns[:, 2, 1], turns[:, 2, 2] = 2 * (x * z - y * w), 2 * (y * z + x * w), 1 - 2 * (x * x + y * y)
+    return turns
 
 
 def _ends(

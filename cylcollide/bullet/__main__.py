@@ -53,7 +53,7 @@ class ProgramComparison:
             body, link = given.get("parentObjectUniqueId", -1), given.get("parentLinkIndex", -1)
             if body >= 0:  # both ends are in the frame of that body
                 frame = link_frames(mirror._client, {body: [link]})[0]
-                starts, ends = in_world(frame, starts), in_world(frame, ends)
+                starts, ends = in_world(frame, starts, ends)
             causes = causes_of(mirror, starts, ends, [ours[i] for i in rows], [theirs[i] for i in rows])
             self.causes.update(causes)
             for k, cause in enumerate(causes[: FEW - len(self.first)]):

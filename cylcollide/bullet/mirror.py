@@ -22,7 +22,7 @@ from cylcollide.bullet.arguments import (
     ray_options,
     vectors,
 )
-from cylcollide.bullet.client import BodyLink, Client
+from cylcollide.bullet.client import Client
 from cylcollide.bullet.explain import RayExplanation, explain_ray
 from cylcollide.bullet.following import Follower
 from cylcollide.bullet.merge_hits import MirrorState, RayTest, numbered
@@ -142,7 +142,7 @@ class Mirror(MirroredLimbs):
         found = self._follower.near_answers(*rays) if request[2] < 0 else None
         if found is None:
             starts, ends = vectors(rayFromPosition, names[0], 1), vectors(rayToPosition, names[1], 1)
-            found = self._answers(starts, ends, request, arguments.BASE_OF_NONE, names)
+            found = self._answers(starts, ends, request, names)
         return (found[0],)
 
     def rayTestBatch(  # noqa: N802  # PyBullet's name
@@ -189,32 +189,32 @@ class Mirror(MirroredLimbs):
             On NaN, infinity, a wrong shape, arguments that are not numbers or out of range, another
             client, or a parent that does not exist.
         """
-        request, parent, found = PLAIN, arguments.BASE_OF_NONE, None
+        request, found, starts, ends = PLAIN, None, rayFromPositions, rayToPositions
+        names = "rayFromPositions", "rayToPositions"
         given = parentObjectUniqueId, parentLinkIndex, reportHitNumber, collisionFilterMask
         are_given = not (numThreads is ONE and fractionEpsilon is arguments.NO_EPSILON and physicsClientId is None)
         if are_given or not NOT_GIVEN is given[0] is given[1] is given[2] is given[3]:
             client = physicsClientId, self._client.number
             request, parent = arguments.batch_options(numThreads, *given, fractionEpsilon, *client)
-        if parent[0] < 0 and request[2] < 0:
-            found = self._follower.near_answers(rayFromPositions, rayToPositions, request[1])
+            if parent.body >= 0:
+                first = vectors(starts, names[0])
+                last = vectors(ends, names[1], len(first))
+                starts, ends = in_world(parent_frame(self._client, parent), first, last)
+        if request[2] < 0:
+            found = self._follower.near_answers(starts, ends, request[1])
         if found is None:
-            names = "rayFromPositions", "rayToPositions"
-            starts = vectors(rayFromPositions, names[0])
-            found = self._answers(starts, vectors(rayToPositions, names[1], len(starts)), request, parent, names)
+            first = vectors(starts, names[0])
+            found = self._answers(first, vectors(ends, names[1], len(first)), request, names)
         return tuple(found)
 
     def _answers(
-        self, starts: Float64Array, ends: Float64Array, request: RayOptions, parent: BodyLink, names: tuple[str, str]
+        self, starts: Float64Array, ends: Float64Array, request: RayOptions, names: tuple[str, str]
     ) -> list[RayTestResult]:
         """PyBullet's tuples for segments whose numbers are not checked yet; `names`: their names in messages."""
         thread_count, mask, number = request
-        scene = self._follower.sync_if_due()
-        state = scene.state
+        state = self._follower.sync_if_due().state
         if not len(starts):
             return []
-        if parent.body >= 0:
-            frame = parent_frame(self._client, scene.shapes.body_links, parent)
-            starts, ends = in_world(frame, starts), in_world(frame, ends)
         rays = self._rays(starts, ends, mask, thread_count if thread_count > 0 else None)
         try:
             if number >= 0:

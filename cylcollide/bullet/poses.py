@@ -61,20 +61,24 @@ def link_frames(client: Client, links: Mapping[int, list[int]]) -> Float64Array:
     return frames
 
 
-def in_world(frame: Float64Array, local: Float64Array) -> Float64Array:
-    """World coordinates (n, 3) of points (n, 3) in one of `link_frames`, (7,)."""
-    turn = np.broadcast_to(rotation_matrices(frame[None, 3:]), (len(local), 3, 3))
-    return np.asarray(frame[:3] + np.einsum("nij,nj->ni", turn, local))
+def in_world(frame: Float64Array, *local: Float64Array) -> list[Float64Array]:
+    """World coordinates (n, 3) of arrays of points (n, 3) in one of `link_frames`, (7,)."""
+    turn = rotation_matrices(frame[None, 3:])[0]
+    return [frame[:3] + np.einsum("ij,nj->ni", turn, points) for points in local]
 
 
-def parent_frame(client: Client, body_links: Sequence[BodyLink], body_link: BodyLink) -> Float64Array:
-    """The frame of the centre of mass of one of these links, (7,); ValueError for another."""
-    if body_link not in body_links:
-        raise ValueError(
-            f"parentObjectUniqueId, parentLinkIndex: expected a body and link of the client, got {tuple(body_link)}; "
-            "the base has link -1"
-        )
-    return np.asarray(link_frames(client, {body_link.body: [body_link.link]})[0])
+def parent_frame(client: Client, parent: BodyLink) -> Float64Array:
+    """The frame of the centre of mass of a link, (7,); ValueError for one that the client lacks."""
+    try:
+        if parent.link in client.links(parent.body):
+            return np.asarray(link_frames(client, {parent.body: [parent.link]})[0])
+    except client.api.error:
+        if not client.api.isConnected(client.number):
+            raise
+    raise ValueError(
+        f"parentObjectUniqueId, parentLinkIndex: expected a body and link of the client, got {tuple(parent)}; "
+        "the base has link -1"
+    )
 
 
 @dataclass(frozen=True)
