@@ -103,6 +103,16 @@ def test_rays_move_with_their_parent(c, link):
     assert np.median(near) < 1e-4
 
 
+@pytest.mark.parametrize("parent", [{}, {"parentObjectUniqueId": 0}])
+def test_a_lost_connection_is_an_error_of_pybullet(parent):
+    client = p.connect(p.DIRECT)
+    scenes.body(client, 0, [0, 0, 0])
+    mirror = Mirror(client)
+    p.disconnect(client)
+    with pytest.raises(p.error):
+        mirror.rayTestBatch([[-3, 0, 0]], [[3, 0, 0]], **parent)
+
+
 def test_collision_filters(c):
     groups = [None, None, (4, 1), (0, 0), (-(2**31), -1), (6, 6), (6, 7), (-1, -1)]
     mirror = Mirror(c)
@@ -242,6 +252,8 @@ def test_bad_input_is_refused(row):
         ("finite numbers.*got .* in row 0", lambda: mirror.rayTest([np.nan, 0, 0], [1, 1, 1])),
         (r"expected a body and link of the client, got \(99, -1\)",
          lambda: mirror.rayTestBatch([[0, 0, 0]], [[1, 1, 1]], parentObjectUniqueId=99)),
+        (r"expected a body and link of the client, got \(0, 7\)",
+         lambda: mirror.rayTestBatch([[0, 0, 0]], [[1, 1, 1]], parentObjectUniqueId=0, parentLinkIndex=7)),
         ("mesh: expected 'wrap', 'raise' or 'skip', got 'guess'", lambda: Mirror(row, mesh="guess")),
         ("inside: expected 'hit', 'exit', 'ignore' or 'bullet'", lambda: Mirror(row, inside="guess")),
         ("follow: expected True or False, got .no.", lambda: Mirror(row, follow="no")),

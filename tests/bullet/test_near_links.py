@@ -120,11 +120,11 @@ def test_a_base_without_shapes_is_not_hit(c, near_calls):
     ball = p.createCollisionShape(p.GEOM_SPHERE, radius=1.0, physicsClientId=c)
     scenes.linked(c, 0.0, -1, [ball], basePosition=[0.1, 0, 0], linkPositions=[[0.5, 0, 0]])
     mirror = Mirror(c)
-    for y, met in ((0.9, NO_RAY), (0.5, 0)):
+    for y, first in ((0.9, NO_RAY), (0.5, 0)):
         mirror.rayTest([-3, y, y], [3, y, y])
         assert near_calls[-1].answers is not None
         assert mirror._follower._near._kept[-1][0].near.all()
-        assert mirror._follower._near._kept[-1][0].met[0, 0] == met, "a corner of the box, or the ball"
+        assert mirror._follower._near._kept[-1][0].ray_links[0, 0] == first, "a corner of the box, or the ball"
 
 
 OWN_RESET = p.resetBasePositionAndOrientation
