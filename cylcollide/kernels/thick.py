@@ -11,7 +11,9 @@ from cylcollide.constants import LARGEST_SAFE, ROUNDING_BOUND
 from cylcollide.kernels.axis import on_slope, slope_of
 from cylcollide.kernels.bore import bore_gap, first_contact_in_tube
 from cylcollide.kernels.capsule import ray_capsule, ray_sphere, zone
+from cylcollide.kernels.double_double import Vector
 from cylcollide.kernels.first_contact import MOST_STEPS, first_contact
+from cylcollide.kernels.inside_policy import HitBounds
 from cylcollide.kernels.interval import (
     NOTHING,
     UNDECIDED_FACE,
@@ -185,13 +187,31 @@ def tapered_contact_face(line: Line, limb: Limb, t: Real) -> Real:
 @inlined
 def box_contact_face(line: Line, limb: Limb, first: Real, last: Real) -> Real:
     """The face of a box that is nearest from first to last; an edge or a corner belongs to its lowest face."""
-    _, half = box_axes(limb)
-    a, b = along(line.q, line.p, first), along(line.q, line.p, last)
-    x = slab_face(a[0], b[0], half[0], line.delta, NEG_X)
-    y = slab_face(a[1], b[1], half[1], line.delta, NEG_Y)
-    z = slab_face(a[2], b[2], half[2], line.delta, NEG_Z)
+    x, y, z = slab_faces(line, limb, first, last)
     # WITHIN is larger than any face code: the first slab that the points are not within counts, if decided
     return select(x < WITHIN, x, select(y < WITHIN, y, select(z < WITHIN, z, UNDECIDED_FACE)))
+
+
+@compiled
+def touches_between_edges(ray: Ray, limb: Limb, bounds: HitBounds) -> bool:
+    """Whether one thick ray certainly touches a box first at a face, not at an edge or a corner."""
+    if limb.kind != BOX or not bounds.upper < inf:
+        return False
+    line = thick_line(ray, limb, thick_delta(ray, limb))
+    x, y, z = slab_faces(line, limb, bounds.lower - line.shift, bounds.upper - line.shift)
+    return min(x, y, z) != UNDECIDED_FACE and int(x == WITHIN) + int(y == WITHIN) + int(z == WITHIN) == 2
+
+
+@inlined
+def slab_faces(line: Line, limb: Limb, first: Real, last: Real) -> Vector:
+    """`slab_face` of the three slabs of a box."""
+    _, half = box_axes(limb)
+    a, b = along(line.q, line.p, first), along(line.q, line.p, last)
+    return (
+        slab_face(a[0], b[0], half[0], line.delta, NEG_X),
+        slab_face(a[1], b[1], half[1], line.delta, NEG_Y),
+        slab_face(a[2], b[2], half[2], line.delta, NEG_Z),
+    )
 
 
 WITHIN = 100.0

@@ -25,19 +25,19 @@ LEAST_PRODUCT = 2.0**-900
 
 @inlined
 def closer_or_tied(
-    closest: Closest, limb: int, bounds: HitBounds, rows: Float64Array, shapes: Int8Array, is_line: bool
+    closest: Closest, limb: int, bounds: HitBounds, rows: Float64Array, shapes: Int8Array, have_planes: bool
 ) -> Closest:
     """As `closer` for one ray; `rows` and `shapes` of `LimbRows` may show which of two limbs is hit first.
 
-    The other one cannot precede it. If `shapes` is empty, no limbs are compared. A thick ray (not `is_line`) may touch
-    an edge of a box, so that its face determines no plane.
+    The other one cannot precede it. If `shapes` is empty, no limbs are compared. `have_planes`: whether faces of boxes
+    determine planes; a thick ray may touch an edge.
     """
     best, next_possible, hit = closest
     if not (
         bounds.certain and bounds.lower <= hit.upper and hit.lower <= bounds.upper and best >= 0.0 and shapes.size > 0
     ):
         return closer(closest, float(limb), bounds)
-    order = hit_order(rows, shapes, (limb, bounds.face), (int(best), hit.face), is_line, bounds.inside)
+    order = hit_order(rows, shapes, (limb, bounds.face), (int(best), hit.face), have_planes, bounds.inside)
     if order == UNKNOWN:
         return closer(closest, float(limb), bounds)
     inside = hit.inside | bounds.inside
@@ -48,7 +48,12 @@ def closer_or_tied(
 
 @linkonce
 def hit_order(
-    rows: Float64Array, shapes: Int8Array, one: tuple[int, float], other: tuple[int, float], is_line: bool, leaves: bool
+    rows: Float64Array,
+    shapes: Int8Array,
+    one: tuple[int, float],
+    other: tuple[int, float],
+    have_planes: bool,
+    leaves: bool,
 ) -> int:
     """The order of two hits, each a limb and the face by which a ray certainly hits it, as far as numbers prove it.
 
@@ -58,7 +63,7 @@ def hit_order(
     same = (load(rows, first) == load(rows, last)) & (load(rows, first + LANES) == load(rows, last + LANES))
     if movemask(same) == (1 << LANES) - 1 and shapes[one[0]] == shapes[other[0]]:
         return TIED
-    if is_line and shapes[one[0]] == BOX and shapes[other[0]] == BOX:
+    if have_planes and shapes[one[0]] == BOX and shapes[other[0]] == BOX:
         return order_of_planes(rows, one, other, leaves)
     return UNKNOWN
 

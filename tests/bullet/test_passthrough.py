@@ -305,8 +305,8 @@ def test_only_rays_that_enter_a_box_before_they_hit_are_handed_on(c, monkeypatch
 def test_only_hits_before_a_fraction_are_first(c):
     duck = p.loadURDF("duck_vhacd.urdf", physicsClientId=c)
     p.performCollisionDetection(physicsClientId=c)
-    centre = np.mean(p.getAABB(duck, -1, c), axis=0)
-    start, end = centre - [4, 0, 0], centre + [4, 0, 0]
+    centre, way = np.mean(p.getAABB(duck, -1, c), axis=0), np.array([4.0, 0.0, 0.0])
+    start, end = centre - way, centre + way
     (hit,) = p.rayTest(start, end, physicsClientId=c)
     wrapped, rays = Mirror(c, mesh="wrap")._state.wrapped, (start[None], end[None], 0xFFFFFFFF)
     assert hit[0] == duck

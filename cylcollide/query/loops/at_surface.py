@@ -2,11 +2,12 @@
 
 import numpy as np
 
-from cylcollide._types import NO_LIMB, Column, Rows
+from cylcollide._types import NO_LIMB, POLICY_EXIT, Column, Rows
 from cylcollide.kernels.at_surface import settled_bounds
 from cylcollide.kernels.hit_bounds import is_undecided, no_hit
 from cylcollide.kernels.limb_table import LimbRows, limb_at
 from cylcollide.kernels.ray import exact_displacement, is_trusted, ray_at
+from cylcollide.kernels.thick import touches_between_edges
 from cylcollide.kernels.ties import closer_or_tied
 from cylcollide.query.loops.columns import HitColumns
 from cylcollide.query.loops.inputs import RayBatch
@@ -35,6 +36,7 @@ def settle_rows(
     for k in range(hits.limb.size):
         previous, ray = NO_LIMB, ray_at(batch.rays, k)
         best, trusted, displacement = no_hit(ray.limit), is_trusted(ray), exact_displacement(batch.rays, k)
+        is_line, best_is_flat = ray.radius == 0.0, False
         for position in range(offsets[k], offsets[k + 1]):
             limb = codes[position] // 2
             one = limb_at(table.rows, table.kernel_shape, limb)
@@ -43,7 +45,10 @@ def settle_rows(
             is_later = trusted and bounds.possible and not bounds.inside and bounds.lower > 0.0
             earliest[position] = bounds.lower * ray.per_length * BEFORE if is_later else 0.0
             if limb != previous:
-                best = closer_or_tied(best, limb, bounds, table.rows, table.kernel_shape, ray.radius == 0.0)
+                is_flat = not is_line and batch.policy != POLICY_EXIT and touches_between_edges(ray, one, bounds)
+                have_planes = is_line or (is_flat and best_is_flat)
+                best = closer_or_tied(best, limb, bounds, table.rows, table.kernel_shape, have_planes)
+                best_is_flat = is_flat if best[0] == limb else best_is_flat
             previous = limb
         hits.undecided[k], hits.inside[k] = not trusted or is_undecided(best), best[2].inside
         hits.limb[k] = NO_LIMB if hits.undecided[k] else int(best[0])

@@ -20,6 +20,7 @@ from cylcollide.kernels.interval import Span
 from cylcollide.kernels.level import level_ray, level_span, owner
 from cylcollide.kernels.limb_table import Limb, LimbRows, is_considered, limb_at
 from cylcollide.kernels.ray import Ray, Rays, exact_displacement, is_trusted, limit_of, ray_at
+from cylcollide.kernels.thick import touches_between_edges
 from cylcollide.kernels.thick_surface import thick_chord
 from cylcollide.kernels.ties import EARLIER, TIED, UNKNOWN, hit_order
 from cylcollide.query.loops.columns import INT32, ChordColumns, CompressedRows, find_rows
@@ -266,8 +267,12 @@ def entry_order(ray: Ray, table: LimbRows, one: int, other: int) -> int:
     bounds, others = ray_hit_bounds(ray, first, POLICY_HIT), ray_hit_bounds(ray, second, POLICY_HIT)
     if not (bounds.certain and others.certain):
         return UNKNOWN
-    hits = (one // 2, bounds.face), (other // 2, others.face)
-    return hit_order(table.rows, table.kernel_shape, *hits, ray.radius == 0.0, False)
+    k, j = one // 2, other // 2
+    have_planes = ray.radius == 0.0 or (
+        touches_between_edges(ray, limb_at(table.rows, table.kernel_shape, k), bounds)
+        and touches_between_edges(ray, limb_at(table.rows, table.kernel_shape, j), others)
+    )
+    return hit_order(table.rows, table.kernel_shape, (k, bounds.face), (j, others.face), have_planes, False)
 
 
 @compiled
