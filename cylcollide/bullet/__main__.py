@@ -11,7 +11,7 @@ from typing import Any
 import numpy as np
 
 from cylcollide.bullet import patching
-from cylcollide.bullet.differences import CAUSES, NO_NUMBER, SHELL, causes_of, differ, is_unnumbered
+from cylcollide.bullet.differences import CAUSES, NO_NUMBER, SHELL, TOLERANCE, causes_of, differ, is_unnumbered
 from cylcollide.bullet.mirror import Mirror
 from cylcollide.bullet.passthrough import FRACTION
 from cylcollide.bullet.poses import in_world, link_frames
@@ -62,7 +62,7 @@ class ProgramComparison:
 
     def __str__(self) -> str:
         words = ", ".join(
-            f"{cause}: {self.causes[cause]:,}" for cause in (*CAUSES, NO_NUMBER, LIMIT) if self.causes[cause]
+            f"{cause}: {self.causes[cause]:,}" for cause in (*CAUSES, TOLERANCE, NO_NUMBER, LIMIT) if self.causes[cause]
         )
         differ = f"PyBullet's answer differs for {self.causes.total():,}" + (f" ({words})" if words else "")
         line = f"cylcollide: {self.rays:,} rays in {self.calls:,} calls; {differ}"

@@ -113,10 +113,8 @@ def test_rows_of_radius_0_have_the_bits_of_lines(c):
 
 
 def test_a_row_has_the_bits_of_a_batch(c):
-    rng, shape = (
-        np.random.default_rng(2),
-        p.createCollisionShape(p.GEOM_PLANE, planeNormal=[3, 2, 10], physicsClientId=c),
-    )
+    rng = np.random.default_rng(2)
+    shape = p.createCollisionShape(p.GEOM_PLANE, planeNormal=[3, 2, 10], physicsClientId=c)
     p.createMultiBody(0, shape, basePosition=[0.1, 0.2, 0.3], physicsClientId=c)
     starts, ends = rng.uniform(-2.0, 2.0, (2, 500, 3))
     for inside in ("hit", "exit", "ignore"):
