@@ -11,7 +11,7 @@ from typing import Any
 import numpy as np
 
 from cylcollide.bullet import patching
-from cylcollide.bullet.differences import CAUSES, NO_NUMBER, SHELL, causes_of, differ, is_unnumbered
+from cylcollide.bullet.differences import CAUSES, NO_NUMBER, SHELL, TOLERANCE, causes_of, differ, is_unnumbered
 from cylcollide.bullet.mirror import Mirror
 from cylcollide.bullet.passthrough import FRACTION
 from cylcollide.bullet.poses import in_world, link_frames
@@ -19,6 +19,12 @@ from cylcollide.bullet.tuples import MISS, RayTestResult
 
 LIMIT = "limit"
 """The cause of rays that PyBullet does not answer: it takes at most 16,383 in a call."""
+
+HIT_NUMBER = "hit number"
+"""The cause with `reportHitNumber`: PyBullet counts the hits of a ray in no defined order, and others among them."""
+
+PHANTOM, INSIDE = "within 1 mm", "inside"
+"""The causes that do not depend on the order of hits."""
 
 FEW = 5
 """How many rays with different answers are printed."""
@@ -55,6 +61,12 @@ class ProgramComparison:
                 frame = link_frames(mirror._client, {body: [link]})[0]
                 starts, ends = in_world(frame, starts, ends)
             causes = causes_of(mirror, starts, ends, [ours[i] for i in rows], [theirs[i] for i in rows])
+            if given.get("reportHitNumber", -1) >= 0:
+                both_hit = [min(ours[i][0], theirs[i][0]) >= 0 for i in rows]
+                causes = [
+                    HIT_NUMBER if cause == "open" or (hit and cause not in (PHANTOM, INSIDE)) else cause
+                    for hit, cause in zip(both_hit, causes, strict=True)
+                ]
             self.causes.update(causes)
             for k, cause in enumerate(causes[: FEW - len(self.first)]):
                 answers = f"PyBullet {_words(theirs[rows[k]])}, exact {_words(ours[rows[k]])}"
@@ -62,7 +74,9 @@ class ProgramComparison:
 
     def __str__(self) -> str:
         words = ", ".join(
-            f"{cause}: {self.causes[cause]:,}" for cause in (*CAUSES, NO_NUMBER, LIMIT) if self.causes[cause]
+            f"{cause}: {self.causes[cause]:,}"
+            for cause in (*CAUSES, TOLERANCE, HIT_NUMBER, NO_NUMBER, LIMIT)
+            if self.causes[cause]
         )
         differ = f"PyBullet's answer differs for {self.causes.total():,}" + (f" ({words})" if words else "")
         line = f"cylcollide: {self.rays:,} rays in {self.calls:,} calls; {differ}"

@@ -24,6 +24,17 @@ CROSS = 0.02  # half length of a hit's cross, in metres
 FIELD = 1.0  # half width of the square drawn for a plane, in metres
 
 
+def checked_color(values: Any, name: str) -> Color:
+    """Three numbers from 0 to 1; ValueError for all else."""
+    try:
+        red, green, blue = map(float, values)
+    except (TypeError, ValueError):
+        red = green = blue = np.nan
+    if not all(0.0 <= part <= 1.0 for part in (red, green, blue)):
+        raise ValueError(f"{name}: expected red, green and blue from 0 to 1, got {values!r}; divide bytes by 255")
+    return red, green, blue
+
+
 def redraw(client: Client, drawn: list[int], lines: Iterable[tuple[Float64Array, Color]]) -> list[int]:
     """Remove the drawn items and draw lines (m, 2, 3) in their colours; returns the new ones, none without a window."""
     for item in drawn:
@@ -46,8 +57,14 @@ def sheet_outline(sheet: Sheet) -> Float64Array:
 
 
 def crosses(hits: Iterable[RayTestResult]) -> Float64Array:
-    """Three short lines through every hit, (3 m, 2, 3); misses have none."""
-    points = np.array([hit[3] for hit in hits if hit[0] >= 0], dtype=np.float64).reshape(-1, 1, 3)
+    """Three short lines through every hit, (3 m, 2, 3); misses have none. ValueError for anything else."""
+    try:
+        points = np.array([hit[3] for hit in hits if hit[0] >= 0], dtype=np.float64).reshape(-1, 1, 3)
+    except (TypeError, ValueError, IndexError):
+        raise ValueError(
+            f"hits: expected results of rayTest or rayTestBatch, got {type(hits).__name__} of something else; "
+            "pass what a call returns, not one of its rows"
+        ) from None
     arms = CROSS * np.eye(3)
     return np.stack([points - arms, points + arms], axis=2).reshape(-1, 2, 3)
 
@@ -88,11 +105,12 @@ def draw_rewound(
     ImportError
         Without pybullet: install the extra `crosscheck`.
     ValueError
-        For a client that is not connected, or a time that is not kept; nothing is drawn then.
+        For a client that is not connected, a time that is not kept, or a bad colour; nothing is
+        drawn then.
     """
-    drawn, layers = Client(client), [(history.limbs_at(time), color)]
+    drawn, layers = Client(client), [(history.limbs_at(time), checked_color(color, "color"))]
     if live_color is not None:
-        layers.append((history.world.limbs, live_color))
+        layers.append((history.world.limbs, checked_color(live_color, "live_color")))
     lines = [(line.tolist(), color) for limbs, color in layers for line in outlines(limbs)]
     old, items = [item for item in replaces if item >= 0], []
     for k, ((start, end), rgb) in enumerate(lines):

@@ -20,6 +20,8 @@ from cylcollide.world.snapshot import Snapshot
 CAUSES = ("within 1 mm", "edge", "order", "inside", "end", "open")
 NO_NUMBER = "no number"
 """The cause of hits of solids without a body number, which no mirror has."""
+TOLERANCE = "tolerance"
+"""The cause of hits of a mirror's limbs and planes that only their growth by its tolerance makes the first."""
 
 SHELL, NEAR, END = 1.05e-3, 2e-3, 1e-5
 """Growth of limbs, largest distance of two hits on a ray that PyBullet may confuse, and largest overshoot of its steps
@@ -61,7 +63,7 @@ def causes_of(
     for sheet, normal, body_link in zip(state.sheets, state.sheet_table.unit, state.sheet_links, strict=True):
         for i in np.flatnonzero(np.abs((starts - sheet.point) @ normal) <= mirror.tolerance + ON_PLANE).tolist():
             inside[i][body_link] = 0.0
-    body_links = set(map(tuple, links))
+    body_links, true = set(map(tuple, links)), _with_planes(mirror, exact, starts, ends) if mirror.tolerance else []
     lengths = np.linalg.norm(ends - starts, axis=1).tolist()
 
     def cause(i: int, a: RayTestResult, b: RayTestResult) -> str:
@@ -71,6 +73,8 @@ def causes_of(
             return "inside"
         if b[:2] in body_links and b[:2] not in exact[i]:
             return "within 1 mm" if b[:2] in grown[i] else "open"
+        if true and a[0] >= 0 and true[i].get(a[:2], np.inf) > (true[i].get(b[:2], b[FRACTION]) if b != MISS else 1.0):
+            return TOLERANCE
         if a[0] >= 0 and (1.0 - a[FRACTION]) * lengths[i] <= END:
             return "end"
         if a[:2] in body_links and small[i].get(a[:2], np.inf) > a[FRACTION] + NEAR / lengths[i]:
@@ -100,6 +104,18 @@ def _crossed(
     return found
 
 
+def _with_planes(
+    mirror: MirroredLimbs, crossed: list[dict[tuple[int, int], float]], starts: Float64Array, ends: Float64Array
+) -> list[dict[tuple[int, int], float]]:
+    """The links of the limbs that each ray crosses, and those of planes, without a tolerance."""
+    found, state = [row.copy() for row in crossed], mirror._state
+    for sheet, normal, body_link in zip(state.sheets, state.sheet_table.unit, state.sheet_links, strict=True):
+        first, last = ((points - sheet.point) @ normal for points in (starts, ends))
+        for i in np.flatnonzero((first > 0.0) != (last > 0.0)).tolist():
+            found[i][body_link] = min(found[i].get(body_link, np.inf), float(first[i] / (first[i] - last[i])))
+    return found
+
+
 def margin_of(client: Client, limbs: Limbs, limb: int, body_link: BodyLink) -> float:
     """The collision margin of a limb, 0 for one without edges."""
     if limbs.kind[limb] not in (Shape.BOX, Shape.CYLINDER):
@@ -116,18 +132,19 @@ def box_turns(limbs: Limbs) -> Float64Array:
 
 
 def _shrunk(limbs: Limbs, by: float) -> Limbs:
-    """The limbs with every face moved in."""
+    """The limbs with every face moved in, in the same layers."""
     parts = []
     for i, kind in enumerate(limbs.kind.tolist()):
         p1, p2, radius = limbs.p1[[i]], limbs.p2[[i]], max(float(limbs.radius[i]) - by, 1e-9)
+        mask = limbs.mask[[i]]
         if kind == Shape.BOX:
             half = np.maximum(limbs.half_extents[[i]] - by, 1e-9)
-            parts.append(Limbs.boxes(p1, box_turns(limbs)[[i]], half))
+            parts.append(Limbs.boxes(p1, box_turns(limbs)[[i]], half, mask=mask))
         elif kind == Shape.SPHERE:
-            parts.append(Limbs.spheres(p1, radius))
+            parts.append(Limbs.spheres(p1, radius, mask=mask))
         elif kind == Shape.CAPSULE:
-            parts.append(Limbs.capsules(p1, p2, radius))
+            parts.append(Limbs.capsules(p1, p2, radius, mask=mask))
         else:
             step = min(by / float(np.linalg.norm(p2 - p1)), 0.49) * (p2 - p1)
-            parts.append(Limbs.cylinders(p1 + step, p2 - step, radius))
+            parts.append(Limbs.cylinders(p1 + step, p2 - step, radius, mask=mask))
     return Limbs.concat(parts)

@@ -15,6 +15,7 @@ from cylcollide._types import Float64Array, Shape
 from cylcollide.bullet.client import BodyLink
 from cylcollide.bullet.differences import (
     NO_NUMBER,
+    TOLERANCE,
     box_turns,
     causes_of,
     differ,
@@ -37,6 +38,7 @@ CAUSE_NAMES = {
     "inside": "inside-start policy",
     "end": "segment end",
     "open": "unexplained",
+    TOLERANCE: "shape approximation",
     NO_NUMBER: "API limit",
 }
 """The words of `docs/bullet.md`, and the causes of `docs/causes.md` that they belong to."""

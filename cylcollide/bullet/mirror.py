@@ -293,6 +293,7 @@ class Mirror(MirroredLimbs):
         """
         parts = [outlines(limbs) for limbs in (self.limbs, self._state.wrapped.boxes)]
         shapes = np.concatenate(parts + [debug_draw.sheet_outline(sheet) for sheet in self._sheets])
-        lines = [(shapes, color), (debug_draw.crosses(hits), hit_color)]
+        colors = debug_draw.checked_color(color, "color"), debug_draw.checked_color(hit_color, "hit_color")
+        lines = list(zip((shapes, debug_draw.crosses(hits)), colors, strict=True))
         self._drawn = debug_draw.redraw(self._client, self._drawn, lines)
         return sum(len(of_color) for of_color, _ in lines)

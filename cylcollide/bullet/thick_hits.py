@@ -76,7 +76,7 @@ class ThickHits(MirrorHits):
     def _places(self, k: int, found: SheetColumns, radius: Float64Array) -> Float64Array:
         """Points of a sheet nearest to ray centres; centres without a normal are within the radius, or in the sheet."""
         sheet, unit = self._state.sheets[k], self._state.sheet_table.unit[k]
-        height = (found.position - sheet.point) @ unit
+        height = np.einsum("ni,i->n", found.position - sheet.point, unit)  # unlike @, the same bits for any n
         beyond = height - np.clip(height, -sheet.half_thickness, sheet.half_thickness)
         on_surface = (found.normal != 0.0).any(axis=1)[:, None]
         return found.position - np.where(on_surface, radius[:, None] * found.normal, beyond[:, None] * unit)

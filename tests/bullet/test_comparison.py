@@ -158,6 +158,22 @@ def test_rays_that_pybullet_does_not_answer_are_counted(clients):
         assert str(comparison).endswith(f"in 1 calls; PyBullet's answer differs for {lost:,} (limit: {lost:,})")
 
 
+def test_hits_that_pybullet_counts_in_another_order_are_no_edges(clients):
+    """Nine balls in a row, and one alone: a phantom and a start inside do not depend on the order."""
+    for x in range(2, 18, 2):
+        ball(clients[0], x)
+    clients[0].performCollisionDetection()
+    with compared() as comparison:
+        for number in range(9):
+            clients[0].rayTest([-3, 0.1, 0], [20, 0.1, 0], reportHitNumber=number)
+        clients[1].rayTest([-2, 0, 0.5004], [4, 0, 0.4999], reportHitNumber=0)
+        clients[1].rayTestBatch([[1.2, 0, 0]], [[-3, 0, 0]], reportHitNumber=0)
+    causes = {cause: count for cause, count in comparison.causes.items() if count}
+    assert causes.pop("hit number") > 2
+    assert causes == {"within 1 mm": 1, "inside": 1}
+    assert "hit number: " in str(comparison)
+
+
 def test_a_solid_without_a_body_number_is_no_miss(clients, tmp_path):
     path = str(tmp_path / "ball.bullet")
     clients[0].saveBullet(path)

@@ -57,6 +57,23 @@ def test_boxes_around_meshes_are_drawn(c):
     assert Mirror(c, mesh="skip").debug_draw() == 0
 
 
+def test_bad_hits_and_colours_are_refused_and_the_last_drawing_stays(c, window):
+    _, removed = window
+    scenes.body(c, 0, [0, 0, 0])
+    mirror, ray = Mirror(c), ([0, 0, 5.0], [0, 0, -5.0])
+    mirror.debug_draw()
+    for bad in (mirror.rayTest(*ray)[0], [1], 3, mirror.cast_segments(*ray), [(0, -1, 0.5, "x", "y")]):
+        with pytest.raises(ValueError, match="hits: expected results of rayTest or rayTestBatch, got"):
+            mirror.debug_draw(bad)
+    for bad in (3, (1, 2), (0, 0, 255), "red", (0, 0, np.nan), None):
+        for name in ("color", "hit_color"):
+            with pytest.raises(ValueError, match=f"{name}: expected red, green and blue from 0 to 1, got"):
+                mirror.debug_draw(**{name: bad})
+        with pytest.raises(ValueError, match=r"^color: expected red"):
+            draw_rewound(c, moving_rod_history(), 1.5, color=bad)
+    assert removed == []
+
+
 # Limbs of a history ---------------------------------------------------------------------------------------------------
 
 OF_A_ROD = 28

@@ -9,7 +9,7 @@ import pytest
 import support.pybullet_scenes as scenes
 
 from cylcollide.bullet import Mirror
-from cylcollide.bullet.differences import CAUSES, NO_NUMBER, causes_of
+from cylcollide.bullet.differences import CAUSES, NO_NUMBER, TOLERANCE, causes_of
 from cylcollide.bullet.explain import CAUSE_NAMES
 from cylcollide.crosscheck.compare.disagreements import Cause
 
@@ -114,7 +114,7 @@ def test_every_cause_and_a_move_that_helps(c):
         seen.add(found.cause)
     assert len(seen) == 3
     assert mirror.explain([0.5, 1, 1], [0.5, 1, 0])._name((4, -1)) == "plane 4/planeLink"
-    assert CAUSE_NAMES.keys() == {*CAUSES, NO_NUMBER}
+    assert CAUSE_NAMES.keys() == {*CAUSES, TOLERANCE, NO_NUMBER}
     assert set(CAUSE_NAMES.values()) <= {cause.label for cause in Cause}
 
 
@@ -151,12 +151,25 @@ def test_clearance_of_limbs_and_planes(c):
 
 
 def test_a_tolerant_mirror_is_explained_by_the_true_shapes(c):
-    """PyBullet misses the part of a corner that a tolerance of 5 mm adds: the cause is the edge."""
+    """Only the growth is hit beside a corner and a ball, above a plane, and before what is behind the ball."""
     corner = np.array([1.1, 0.2, 1.3]) + 2e-3
     across = np.array([1.0, -1.0, 0.0]) / np.sqrt(2)
-    found = Mirror(c, mesh="wrap", tolerance=5e-3).explain(corner - across, corner + across)
-    assert (found.ours[0], found.theirs[0]) == (1, -1)
-    assert found.word == "edge"
+    behind = scenes.body(c, 1, [0.3, 3, 1])
+    hidden = scenes.body(c, 1, [0.3, -0.8, 1])
+    p.performCollisionDetection(physicsClientId=c)
+    p.setCollisionFilterGroupMask(hidden, -1, 0, 0, physicsClientId=c)
+    rays = [
+        ((corner - across, corner + across), 1, -1),
+        (([0.303, -1, 1], [0.303, 1, 1]), 0, -1),
+        (([0.5, 1, 1], [0.5, 1, 0.003]), 4, -1),
+        (([0.303, -2, 1], [0.303, 6, 1]), 0, behind),
+    ]
+    mirror = Mirror(c, mesh="wrap", tolerance=5e-3)
+    for ray, ours, theirs in rays:
+        found = mirror.explain(*ray)
+        assert (found.ours[0], found.theirs[0], found.word) == (ours, theirs, TOLERANCE)
+        assert found.cause == CAUSE_NAMES[TOLERANCE]
+    assert f"body {hidden}/base" not in found._case["names"], "no ray can hit it"
     assert Mirror(c, mesh="wrap", tolerance=1e-3).explain(*BESIDE).differs is False
 
 

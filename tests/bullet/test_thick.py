@@ -112,6 +112,20 @@ def test_rows_of_radius_0_have_the_bits_of_lines(c):
         assert (thick.hit & ~lines.hit).sum() > 10
 
 
+def test_a_row_has_the_bits_of_a_batch(c):
+    rng = np.random.default_rng(2)
+    shape = p.createCollisionShape(p.GEOM_PLANE, planeNormal=[3, 2, 10], physicsClientId=c)
+    p.createMultiBody(0, shape, basePosition=[0.1, 0.2, 0.3], physicsClientId=c)
+    starts, ends = rng.uniform(-2.0, 2.0, (2, 500, 3))
+    for inside in ("hit", "exit", "ignore"):
+        mirror = Mirror(c, inside=inside, tolerance=0.01)
+        batch = mirror.cast_segments(starts, ends, radius=0.3)
+        rows = [mirror.cast_segments(*ray, radius=0.3) for ray in zip(starts, ends, strict=True)]
+        for field in FIELDS:
+            alone = np.concatenate([getattr(row, field) for row in rows])
+            assert np.array_equal(getattr(batch, field), alone, equal_nan=True), (inside, field)
+
+
 def test_order_is_exact_and_ties_go_to_the_lower_body(c):
     # tops of boxes in the plane, and above and below it by less than a fraction resolves
     tops = [0.0, 2.0**-60, -(2.0**-60)]
