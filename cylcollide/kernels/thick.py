@@ -199,7 +199,7 @@ def touches_between_edges(ray: Ray, limb: Limb, bounds: HitBounds) -> bool:
         return False
     line = thick_line(ray, limb, thick_delta(ray, limb))
     x, y, z = slab_faces(line, limb, bounds.lower - line.shift, bounds.upper - line.shift)
-    return min(x, y, z) != UNDECIDED_FACE and int(x == WITHIN) + int(y == WITHIN) + int(z == WITHIN) == 2
+    return int(x == WITHIN) + int(y == WITHIN) + int(z == WITHIN) == 2
 
 
 @inlined

@@ -106,6 +106,45 @@ def test_hits_equal_those_of_exact_arithmetic(make, inside):
         assert many.hit.sum() > n / 4
 
 
+@pytest.mark.coverage("0.2-hit-boxes_in_planes")
+@pytest.mark.parametrize("make", [boxes_in_planes, boxes_nearly_in_planes, boxes_of_one_turn])
+@pytest.mark.parametrize("inside", ["hit", "exit", "ignore"])
+@pytest.mark.parametrize("radius", [0.02, 0.2])
+def test_thick_hits_equal_those_of_exact_arithmetic(make, inside, radius):
+    limbs, n = make(), sized(90, 20)
+    starts, ends = rays(9, n)
+    hits = cc.HitWorld(limbs).cast_segments(starts, ends, inside=inside, radius=radius)
+    check_hits(hits, solids_of(limbs, radius), starts, ends, inside)
+    assert hits.hit.sum() > n / 4
+
+
+@pytest.mark.parametrize("first", [0, 1])
+@pytest.mark.parametrize("beyond", [0.0, 1e-14, 1e-11, 1e-8, 1e-5])
+@pytest.mark.parametrize("height", [0.5, 3.0])  # it changes which one is tested first
+def test_a_ball_touches_a_face_before_the_edge_beside_it(first, beyond, height):
+    # the face reaches farther than the edge of the other box, in whose plane it is
+    centre, half = np.zeros((2, 3)), np.ones((2, 3))
+    half[first, 1], half[1 - first, 2] = 2.0, height
+    limbs = cc.Limbs.boxes(centre, TURNS[3], half)
+    x, y, z = limbs.box_axes[0]
+    start = 4.0 * x + (1.0 + beyond) * y + 0.2 * z
+    for radius, end in ((0.3, start - 8.0 * x), (0.3, start - 8.0 * x + 1e-3 * y)):
+        hits = cc.HitWorld(limbs).cast_segments(start, end, radius=radius)
+        check_hits(hits, solids_of(limbs, radius), start[None], end[None])
+        chords = cc.HitWorld(limbs).chords_segments(start, end, radius=radius)
+        check_chords(chords, solids_of(limbs, radius), start[None], end[None])
+
+
+@pytest.mark.parametrize("first", [0, 1])
+def test_a_ball_leaves_one_box_where_it_touches_another(first):
+    centre = np.zeros((2, 3))
+    centre[first], centre[1 - first] = [-1.0, 0.0, 0.0], [1.5, 0.0, 0.0]  # the gap is as wide as the ball
+    limbs, start, end = cc.Limbs.boxes(centre, IDENTITY, [1.0, 1.0, 1.0]), np.array([-1.0, 0, 0]), np.array([3.0, 0, 0])
+    hits = cc.HitWorld(limbs).cast_segments(start, end, inside="exit", radius=0.25)
+    check_hits(hits, solids_of(limbs, 0.25), start[None], end[None], "exit")
+    assert hits.limb.tolist() == [0]
+
+
 @pytest.mark.coverage("0.0-boxes_in_planes", "0.3-twins")
 @pytest.mark.parametrize("make", WORLDS)
 @pytest.mark.parametrize("radius", [0.0, 0.3])
