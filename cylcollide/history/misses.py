@@ -157,7 +157,9 @@ def searched_times(ticks: Float64Array, resolution: float | None) -> Float64Arra
     """
     before = np.nextafter(ticks[1:], -np.inf)
     span = np.diff(ticks)
-    steps = np.full(len(span), STEPS_OF_A_TICK) if resolution is None else np.maximum(np.ceil(span / resolution), 1.0)
+    with np.errstate(over="ignore"):  # infinitely many steps are refused below
+        exact = STEPS_OF_A_TICK if resolution is None else np.ceil(span / resolution)
+    steps = np.broadcast_to(np.maximum(exact, 1.0), len(span))
     if steps.sum() > MOST_TIMES:
         raise ValueError(
             f"resolution: expected at most {MOST_TIMES} steps from {ticks[0]} to {ticks[-1]}, got {resolution}, which "

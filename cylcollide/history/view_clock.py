@@ -50,7 +50,9 @@ class ViewClock(metaclass=Shown):
     def __init__(self, buffer: float, step: float, window: int = 64) -> None:
         for value, name in ((buffer, "buffer"), (step, "step")):
             if not 0.0 <= validate.one_number(value) <= LARGEST_NUMBER:
-                raise ValueError(f"{name}: expected a number >= 0, got {validate.shown(value)}")
+                raise ValueError(
+                    f"{name}: expected a number from 0 to 2**500 (about 3e150), got {validate.shown(value)}"
+                )
         if not validate.is_integer(window) or operator.index(window) < 1:
             raise ValueError(f"window: expected an integer >= 1, got {validate.shown(window)}")
         self.buffer, self.step, self.window = float(buffer), float(step), operator.index(window)
@@ -94,5 +96,6 @@ def _time(arrived: object) -> float:
     """A time of the server as float64."""
     now = validate.one_number(arrived)
     if not abs(now) <= LARGEST_NUMBER:  # or NaN
-        raise ValueError(f"arrived: expected a finite number, got {validate.shown(arrived)}")
+        expected = "a finite number of magnitude at most 2**500 (about 3e150)"
+        raise ValueError(f"arrived: expected {expected}, got {validate.shown(arrived)}")
     return now

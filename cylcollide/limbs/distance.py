@@ -12,6 +12,7 @@ from typing import NamedTuple, TypeAlias
 import numpy as np
 
 from cylcollide._types import Float64Array, Int64Array, Shape
+from cylcollide.constants import SMALLEST_SIZE
 from cylcollide.exact.line import segment_numbers
 from cylcollide.kernels.axis import from_centre
 from cylcollide.kernels.double_double import Vector
@@ -164,7 +165,8 @@ def _profile(point: Vector, limb: Limb) -> tuple[float, float]:
 def _offset(height: float, radius: float, limb: Limb) -> Offset:
     """The vector from the nearest point of a limb to a point, in the half plane of axis and point; 0 inside."""
     top = limb.half_length
-    if limb.kind == Shape.TAPERED:
+    has_wall = max(top, abs(limb.radius2 - limb.radius)) >= SMALLEST_SIZE  # else the wall's square underflows
+    if limb.kind == Shape.TAPERED and has_wall:
         return nearest_on_tapered(height, radius, limb)
     if limb.kind == Shape.ELLIPSOID:
         return _offset_of_ellipse(height, radius, top, limb.radius)
@@ -173,7 +175,7 @@ def _offset(height: float, radius: float, limb: Limb) -> Offset:
         distance = hypot(along, radius)
         share = max(distance - limb.radius, 0.0) / distance if distance > 0.0 else 0.0
         return share * along, share * radius
-    if limb.kind in (Shape.CYLINDER, Shape.TUBE):
+    if limb.kind in (Shape.CYLINDER, Shape.TUBE, Shape.TAPERED):
         away = max(radius - limb.radius, 0.0) - (max(limb.radius2 - radius, 0.0) if limb.kind == Shape.TUBE else 0.0)
         return _beyond(height, top), away
     raise KeyError(Shape(limb.kind))

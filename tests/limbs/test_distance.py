@@ -144,6 +144,22 @@ def test_any_unit():
             assert np.ldexp(far.point, -power) == pytest.approx(plain.point, abs=1e-6)
 
 
+@pytest.mark.parametrize("far", [2.0**-479, 2.0**20, 2.0**90, 2.0**499])
+@pytest.mark.parametrize(("long", "radius1", "radius2"), [(1.0, 1.0, 0.0), (1.0, 1.0, 0.5), (0.75, 0.25, 1.0)])
+def test_far_beyond_the_size_of_a_tapered_limb(far: float, long: float, radius1: float, radius2: float):
+    tiny = 2.0**-480
+    limb = cc.Limbs.tapered_cylinders([0, 0, 0], [0, 0, long * tiny], radius1 * tiny, radius2 * tiny)
+    found = of_one(limb, [far, 0, 0], [far, 0, far])
+    assert found.gap == pytest.approx(far - radius1 * tiny, rel=1e-14)
+    assert np.abs(found.point).max() <= tiny + 1e-14 * far
+
+
+def test_a_tapered_limb_that_is_a_thin_disc():
+    disc = cc.Limbs.tapered_cylinders([0, 0, 0], [0, 0, 2.0**-490], 2.0**400, 2.0**400)
+    assert of_one(disc, [2.0**401, 0, 0], [2.0**401, 0, 1.0]).gap == 2.0**400
+    assert of_one(disc, [0, 0, 3.0], [1, 0, 4.0]).gap == 3.0
+
+
 @pytest.mark.parametrize("thin", THIN)
 def test_needles_and_sheets(thin: float):
     for limb in needles_and_sheets(thin):
