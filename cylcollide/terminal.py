@@ -35,9 +35,11 @@ def errors_in_one_line(*others: type[Exception]) -> Iterator[None]:
 
 
 def keep_inputs(inputs: Iterable[Path | None], **outputs: Path | None) -> None:
-    """End the command if the file of an output option, by its name, is one that the command reads."""
+    """End the command if the file of an output option, by its name, is one that the command reads, or has no folder."""
     read = [file for file in inputs if file is not None and file.exists()]
     for name, out in outputs.items():
+        if out is not None and not out.parent.is_dir():
+            stop(f"cannot open {out}: there is no folder {out.parent}; name another file")
         if out is not None and out.exists() and any(map(out.samefile, read)):
             stop(f"--{name}: expected another file than those that are read, got {out}; choose another name")
 

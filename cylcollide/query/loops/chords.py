@@ -5,7 +5,6 @@ A piece is one stretch of a line inside a limb; a tube can have two. As in `sing
 
 from functools import partial
 from math import inf, nan
-from typing import TypeAlias
 
 import numpy as np
 
@@ -20,18 +19,15 @@ from cylcollide.kernels.interval import Span
 from cylcollide.kernels.level import level_ray, level_span, owner
 from cylcollide.kernels.limb_table import Limb, LimbRows, is_considered, limb_at
 from cylcollide.kernels.ray import Ray, Rays, exact_displacement, is_trusted, limit_of, ray_at
-from cylcollide.kernels.thick import touches_between_edges
 from cylcollide.kernels.thick_surface import thick_chord
-from cylcollide.kernels.ties import EARLIER, TIED, UNKNOWN, hit_order
+from cylcollide.kernels.ties import EARLIER, TIED
+from cylcollide.query.loops.chord_order import entry_order, piece_span, precedes
 from cylcollide.query.loops.columns import INT32, ChordColumns, CompressedRows, find_rows
 from cylcollide.query.loops.inputs import RayBatch, filter_of
 from cylcollide.runtime import memory
 from cylcollide.runtime.compile import compiled, compiled_loop, inlined, noinline
 
 NO_LISTS = np.zeros(0, np.int64)
-
-TimeBounds: TypeAlias = tuple[float, float]
-"""The earliest and the latest time at which a ray may enter a limb."""
 
 MISSED = (nan, nan), (inf, inf), float(Face.NONE), float(Face.NONE)
 
@@ -54,12 +50,6 @@ def chord_at(rays: Rays, i: int, ray: Ray, limb: Limb, span: Span) -> tuple[bool
     if ray.radius > 0.0:
         return thick_chord(exact_displacement(rays, i), ray, limit_of(rays, i), limb, span)
     return certain_chord(exact_displacement(rays, i), ray, limit_of(rays, i), limb, span)
-
-
-@noinline
-def piece_span(ray: Ray, table: LimbRows, code: int) -> Span:
-    """Bounds of when a ray is in a piece of a limb; not inlined, for callers that rarely need it."""
-    return span_of(ray, limb_at(table.rows, table.kernel_shape, code // 2), code % 2)
 
 
 @noinline
@@ -245,34 +235,6 @@ def find_listed_pieces(
                 used, _ = write_pieces(query, limb, used)
         offsets[k + 1] = used
     return used
-
-
-@inlined
-def precedes(ray: Ray, table: LimbRows, code: int, times: TimeBounds, other: int, others: TimeBounds) -> bool:
-    """Whether a ray enters a piece before another one, by the latest times; by index for starts inside and ties."""
-    (lower, upper), (earliest, latest) = times, others
-    is_overlap = upper > 0.0 and lower <= latest and earliest <= upper
-    order = entry_order(ray, table, code, other) if is_overlap else UNKNOWN
-    if order == TIED or (order == UNKNOWN and upper == latest):
-        return code < other
-    return order == EARLIER or bool(order == UNKNOWN and upper < latest)
-
-
-@noinline
-def entry_order(ray: Ray, table: LimbRows, one: int, other: int) -> int:
-    """The order in which a ray enters two pieces, as far as the numbers of their limbs prove it."""
-    if one % 2 != other % 2:  # of tubes
-        return UNKNOWN
-    first, second = piece_span(ray, table, one), piece_span(ray, table, other)
-    bounds, others = ray_hit_bounds(ray, first, POLICY_HIT), ray_hit_bounds(ray, second, POLICY_HIT)
-    if not (bounds.certain and others.certain):
-        return UNKNOWN
-    k, j = one // 2, other // 2
-    have_planes = ray.radius == 0.0 or (
-        touches_between_edges(ray, limb_at(table.rows, table.kernel_shape, k), bounds)
-        and touches_between_edges(ray, limb_at(table.rows, table.kernel_shape, j), others)
-    )
-    return hit_order(table.rows, table.kernel_shape, (k, bounds.face), (j, others.face), have_planes, False)
 
 
 @compiled
