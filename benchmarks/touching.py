@@ -116,6 +116,29 @@ def walls() -> dict[str, Pair]:
     return {"bullets at walls": (MANY, flown(boxes), flown(capsules))}
 
 
+def one_plane() -> dict[str, Pair]:
+    """Rays at overlapping walls of one turn, whose faces lie in one plane up to rounding, and at walls 1 cm apart."""
+    turn, rng = [0.0, 0.0, 0.3, 0.9], np.random.default_rng(2)
+    axes = cc.Limbs.boxes(np.zeros(3), turn, np.ones(3)).box_axes[0]
+    place = np.array([[-1.0, 0.0, 1.0], [0.0, 0.0, 1.0], [1.0, 0.0, 1.0]])
+    start, end = rng.uniform(-1.0, 1.0, (2, MANY, 3)) + np.array([0.0, 0.0, 1.0])
+    start[:, 1], end[:, 1] = -3.0, 3.0
+    start, end = start @ axes, end @ axes
+    joined, apart = (
+        cc.HitWorld(cc.Limbs.boxes((place + step * np.arange(3.0)[:, None]) @ axes, turn, [1.0, 0.05, 1.0]))
+        for step in (np.zeros(3), np.array([0.0, 0.01, 0.0]))
+    )
+    return {
+        "rays at walls in one plane": (
+            MANY, lambda: joined.cast_segments(start, end), lambda: apart.cast_segments(start, end)
+        ),
+        "thick rays at walls in one plane": (
+            MANY, lambda: joined.cast_segments(start, end, radius=0.05),
+            lambda: apart.cast_segments(start, end, radius=0.05),
+        ),
+    }  # fmt: skip
+
+
 def parked() -> dict[str, Pair]:
     """Rays at a crowd, one limb of which is a thousand kilometres away."""
     work = WORKLOADS["W3"]
@@ -142,7 +165,7 @@ def row_of(name: str, rows: int, touching: Callable[[], object], aside: Callable
 def main() -> None:
     """Time all, and write a table."""
     out = script_options(__doc__, "benchmarks/touching.csv").parse_args().out
-    pairs = {**tiles(), **chords(), **surfaces(), **walls(), **parked()}
+    pairs = {**tiles(), **chords(), **surfaces(), **walls(), **one_plane(), **parked()}
     save(out, (row_of(name, *pair) for name, pair in pairs.items()))
 
 

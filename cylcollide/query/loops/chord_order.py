@@ -5,7 +5,7 @@ from typing import TypeAlias
 from cylcollide._types import POLICY_HIT
 from cylcollide.kernels.hit_bounds import span_of
 from cylcollide.kernels.inside_policy import HitBounds, ray_hit_bounds
-from cylcollide.kernels.interval import Span
+from cylcollide.kernels.interval import UNDECIDED_FACE, Span
 from cylcollide.kernels.limb_table import LimbRows, limb_at
 from cylcollide.kernels.ray import Ray
 from cylcollide.kernels.thick import touches_between_edges
@@ -36,11 +36,16 @@ def precedes(ray: Ray, table: LimbRows, code: int, times: TimeBounds, other: int
 @noinline
 def entry_order(ray: Ray, table: LimbRows, one: int, other: int) -> int:
     """The order in which a ray enters two pieces, as far as the numbers of their limbs prove it."""
-    (bounds, is_flat), (others, other_is_flat) = entry_of(ray, table, one), entry_of(ray, table, other)
-    if one % 2 != other % 2 or not (bounds.certain and others.certain):  # tubes have two pieces
+    rows, shapes, k, j = table.rows, table.kernel_shape, one // 2, other // 2
+    if one % 2 != other % 2:  # of tubes
         return UNKNOWN
-    first, second, have_planes = (one // 2, bounds.face), (other // 2, others.face), is_flat and other_is_flat
-    return hit_order(table.rows, table.kernel_shape, first, second, have_planes, False)
+    if hit_order(rows, shapes, (k, UNDECIDED_FACE), (j, UNDECIDED_FACE), False, False) == TIED:  # equal limbs
+        return TIED
+    (bounds, is_flat), (others, other_is_flat) = entry_of(ray, table, one), entry_of(ray, table, other)
+    if not (bounds.certain and others.certain):
+        return UNKNOWN
+    have_planes = is_flat and other_is_flat
+    return hit_order(rows, shapes, (k, bounds.face), (j, others.face), have_planes, False)
 
 
 @compiled
