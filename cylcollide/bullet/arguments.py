@@ -36,9 +36,6 @@ ONE, NOT_GIVEN, NO_EPSILON = 1, -1, -1.0
 PLAIN: Final[RayOptions] = 1, ALL_LAYERS, -1
 """The options of a ray test without any given."""
 
-BASE_OF_NONE: Final = BodyLink(-1, -1)
-"""No body: rays are in the frame of the world."""
-
 
 def ray_options(threads: int, mask: int, number: int, client: int | None, own: int) -> RayOptions:
     """The options of both of PyBullet's ray tests, checked; `client` must be the mirror's own, or None."""

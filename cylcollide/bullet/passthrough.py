@@ -117,7 +117,7 @@ class Wrapped:
             return {}
         results = self._client.ray_hits(starts[rows], ends[rows], collisionFilterMask=signed(mask))
         known, limited = self._known, zip(rows.tolist(), fraction[rows].tolist(), results, strict=True)
-        before = {row: result for row, limit, result in limited if result[2] < limit and result != MISS}
+        before = {row: result for row, limit, result in limited if result[FRACTION] < limit and result != MISS}
         found = {row: result for row, result in before.items() if result[:2] in known}
         if len(found) < len(before):
             hidden = [row for row in before if row not in found]
