@@ -122,7 +122,7 @@ def test_points_agree(drawn: Shots):
 
 @pytest.fixture(scope="module")
 def drawn() -> Shots:
-    return sample(sized(2400), seed=22)
+    return sample(sized(1200, 600), seed=22)
 
 
 def test_every_family_covers_its_purpose(drawn: Shots):
@@ -147,7 +147,7 @@ def test_every_family_covers_its_purpose(drawn: Shots):
 
 
 def test_limits_lie_exactly_at_surfaces():
-    r = sample_rays(sized(2400), seed=23)
+    r = sample_rays(sized(1200, 600), seed=23)
     r = r.take(np.char.find(r.family, "at the limit") >= 0)
     seen: Counter[tuple[int, str]] = Counter()
     for i, solid in enumerate(r.shapes.solids()):
@@ -163,7 +163,7 @@ def test_limits_lie_exactly_at_surfaces():
 def test_scenes_have_ties(name: str):
     ties = irrational = 0
     for seed in range(5):
-        s = scene(name, 40, seed)
+        s = scene(name, 30, seed)
         for asked in world_truths(s.limbs.solids(), s.queries()):
             first = any_shape.credited(asked.found, "ignore")
             if first is not None and len({k for k, c in asked.found if compare(c.entry, first.at) == 0}) > 1:

@@ -96,7 +96,7 @@ def rays(seed, n):
 @pytest.mark.parametrize("make", WORLDS)
 @pytest.mark.parametrize("inside", ["hit", "exit", "ignore"])
 def test_hits_equal_those_of_exact_arithmetic(make, inside):
-    limbs, n = make(), sized(240, 60)
+    limbs, n = make(), sized(100, 60)
     world, (starts, ends) = cc.HitWorld(limbs), rays(3, n)
     for mask in (1, 2) if make is twins else (1,):
         many = world.cast_segments(starts, ends, inside=inside, mask=mask)
@@ -155,7 +155,7 @@ def test_a_ball_leaves_one_box_where_it_touches_another(first):
 @pytest.mark.parametrize("make", WORLDS)
 @pytest.mark.parametrize("radius", [0.0, 0.3])
 def test_chords_are_in_exact_order(make, radius):
-    limbs, n = make(), sized(120, 20)
+    limbs, n = make(), sized(50, 20)
     if radius:
         limbs = limbs[[not SHAPE_ROWS[kind].is_bounded for kind in limbs.kind.tolist()]]
     starts, ends = rays(4, n)

@@ -23,8 +23,8 @@ from support.oracle.shapes.table import SHAPE_ROWS
 
 import cylcollide as cc
 
-N, SAMPLES, CHECKED = (240, 400, 40) if IS_COMPILED else (24, 200, 4)
-"""Number of limbs, of samples per limb, and of limbs in slow checks."""
+N, SAMPLES, CHECKED, DRAWN = (120, 400, 12, 960) if IS_COMPILED else (24, 200, 4, 96)
+"""Number of limbs, of samples per limb, of limbs in slow checks, and of limbs from which N are chosen."""
 SPACING = 64.0
 """Metres between limbs, each of which is smaller: a query near one limb never returns another."""
 CLOSE = 1e-9
@@ -113,7 +113,7 @@ def is_thick(solid: Solid, place: Array, normal: Array, across: Array) -> bool:
 @cache
 def known_places(kind: int) -> KnownPlaces:
     """Return limbs of a shape: 20 cm to a few metres long, one in three along a world axis."""
-    row, rng, m = SHAPE_ROWS[kind], np.random.default_rng([8, kind]), 4 * N
+    row, rng, m = SHAPE_ROWS[kind], np.random.default_rng([8, kind]), DRAWN
     radius, axis = rng.uniform(0.2, 1.0, m), rng.normal(size=(m, 3))
     axis[::3] = np.eye(3)[rng.integers(0, 3, len(axis[::3]))]
     axis *= (rng.uniform(0.3, 3.0, m) / norm(axis))[:, None]
