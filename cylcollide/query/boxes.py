@@ -1,4 +1,4 @@
-"""Boxes that overlap limbs: from arguments to results.
+"""Boxes that overlap limbs: from arguments to results. `touch_boxes` decides nearly all pairs; the rest is decided here.
 
 Balls and capsules are tested as thick segments against the box, which is exact. A box and another limb overlap if an
 edge of the box crosses the limb. They also overlap if a segment between the limb's farthest points along an axis of the
@@ -26,6 +26,8 @@ from cylcollide.query import exact_fallback
 from cylcollide.query.at_surface import own_pieces
 from cylcollide.query.farthest import any_across, cross, direction, dot, farthest, parts, rows_of
 from cylcollide.query.hits import named_columns
+from cylcollide.query.loops.approach import NEAR, OPEN
+from cylcollide.query.loops.box_touch import touch_boxes
 from cylcollide.query.loops.columns import CompressedRows, empty_hits, offsets_of, ray_of_each
 from cylcollide.query.loops.single import cast_rows
 from cylcollide.query.near_requests import NearRequest, near_request, rows_together
@@ -70,8 +72,12 @@ def overlap_boxes(state: State, request: BoxRequest) -> Overlaps:
 def overlaps_among(limbs: LabelledLimbs, request: BoxRequest, lists: CompressedRows) -> Overlaps:
     """The limbs that each box touches, of those on its list."""
     (offsets, row), (near, boxes) = lists, request
-    query = ray_of_each(offsets)
-    touch, undecided = touching(near.points[query], boxes[query], rows_of(limbs._table, row))
+    query, states = ray_of_each(offsets), np.empty(len(row), np.int8)
+    touch_boxes(near.points, boxes, query, limbs._table.kernel_rows, row, states)
+    touch, undecided, some = states == NEAR, np.zeros(len(row), np.bool_), np.flatnonzero(states == OPEN)
+    if some.size:
+        own = query[some]
+        touch[some], undecided[some] = touching(near.points[own], boxes[own], rows_of(limbs._table, row[some]))
     return Overlaps(limbs, offsets_of(query[touch], len(boxes)), row[touch], (undecided[touch],))
 
 

@@ -1,5 +1,7 @@
 """Capsules and boxes that overlap limbs: against proofs in 90 digits, also next to the surface."""
 
+from fractions import Fraction
+
 import numpy as np
 import pytest
 from support.cases.everyday_shape_worlds import mixed
@@ -73,8 +75,44 @@ def test_boxes_that_touch_boxes_balls_and_capsules_are_exact():
     assert found.offsets.tolist() == [0, 3, 3]
     assert not found.undecided.any()
     assert world.overlap_boxes([0, 0, 0], still, [9, 9, 9], ignore_character=-1).limb.tolist() == [0, 1, 2]
+    sheets = world.overlap_boxes([[1 - 2.0**-50, 0, 0], [1 + 2.0**-50, 0, 0]], still, [1e-16, 3, 3])
+    assert sheets.offsets.tolist() == [0, 3, 3]
     touching = cc.HitWorld(cc.Limbs.cylinders([0, 0, -1], [0, 0, 1], 1.0)).overlap_boxes([2, 0, 0], still, [1, 1, 1])
     assert (len(touching), touching.undecided.tolist()) == (1, [True])
+
+
+def test_level_boxes_are_exact():
+    """Tiles in their places, and moved by one ulp, also turned by 120° or 180°: sums of rational numbers decide."""
+    rng, n = np.random.default_rng(3), 400 if IS_COMPILED else 60
+    turns = np.array([[0, 0, 0, 1], [1, 0, 0, 0], [0.5, 0.5, 0.5, 0.5]])
+    permutations = [[0, 1, 2], [0, 1, 2], [2, 0, 1]]  # the axis of the box that lies along x, y and z
+    for away in (0.0, 0.1, 1e6):
+        centre, half = rng.integers(-1, 2, (2, n, 3)) + away, rng.integers(1, 4, (2, n, 3)) / 4.0
+        centre[1] = np.nextafter(centre[1], centre[1] + rng.integers(-1, 2, (n, 3)))
+        turn = rng.integers(0, 3, (2, n))
+        limbs = cc.Limbs.boxes(centre[0], turns[turn[0]], half[0])
+        found = [cc.HitWorld(limbs[i]).overlap_boxes(centre[1, i], turns[turn[1, i]], half[1, i]) for i in range(n)]
+        assert not any(one.undecided.any() for one in found)
+        (own, other), sides = centre.tolist(), [half[k, i, permutations[turn[k, i]]] for k in (0, 1) for i in range(n)]
+        touching = [
+            all(
+                abs(Fraction(own[i][k]) - Fraction(other[i][k])) <= Fraction(sides[i][k]) + Fraction(sides[n + i][k])
+                for k in range(3)
+            )
+            for i in range(n)
+        ]
+        assert [len(one) == 1 for one in found] == touching
+        assert n / 12 < sum(touching) < n / 2
+
+
+@pytest.mark.parametrize("unit", [1e-140, 1e-8, 1e80])
+def test_level_boxes_in_any_unit_touch(unit: float):
+    """Where products of sizes leave the range of numbers, rational arithmetic decides."""
+    still, half = [0, 0, 0, 1], np.full(3, unit)
+    world = cc.HitWorld(cc.Limbs.boxes([0, 0, 0], still, half))
+    found = world.overlap_boxes([[2 * unit, 0, 0], [np.nextafter(2 * unit, 1e99), 0, 0]], still, half)
+    assert found.offsets.tolist() == [0, 1, 1]
+    assert not found.undecided.any()
 
 
 def test_in_bores_and_walls_of_tubes():
