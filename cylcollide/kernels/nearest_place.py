@@ -289,7 +289,8 @@ def place_within_box(
 @inlined
 def is_aligned(axis: Vector) -> bool:
     """Whether an axis is parallel to x, y or z."""
-    return (axis[0] == 0.0) + (axis[1] == 0.0) + (axis[2] == 0.0) == 2
+    along_x, along_y, along_z = axis[0] != 0.0, axis[1] != 0.0, axis[2] != 0.0  # a sum of numpy's truths is a truth
+    return not ((along_x and along_y) or (along_y and along_z) or (along_z and along_x))
 
 
 @inlined

@@ -12,7 +12,7 @@ import cylcollide as cc
 from cylcollide.constants import ROUNDING_BOUND
 from cylcollide.exact.nearest import nearest
 from cylcollide.kernels.distance import distance_bounds
-from cylcollide.kernels.limb_table import plain_limb
+from cylcollide.kernels.limb_table import limb_at, plain_limb
 from cylcollide.kernels.nearest_place import nearest_place
 from cylcollide.kernels.places_of_eight import places_on_cylinders
 from cylcollide.query.exact_fallback import exact_limb
@@ -293,3 +293,11 @@ def test_cases_near_ties_are_uncertain(case):
         assert not eight_of(point, limbs)[0].any()
     true, (lower, upper) = signed_distance(limbs, 0, point), distance_bounds(point, limb_of(limbs))
     assert lower <= true <= upper
+
+
+def test_numbers_of_numpy_give_the_same_place():
+    """Loops in plain Python read them from the table: the sum of two of numpy's truths is a truth, not 2."""
+    table, point = cc.Limbs.boxes([0, 0, 0], [0, 0, 0, 1], [1, 1, 1])._table, (0.5, 0.5, 0.0)
+    place = nearest_place(point, limb_at(table.rows, table.kernel_shape, 0))
+    assert place.certain
+    assert place == nearest_place(point, plain_limb(table, 0))

@@ -127,6 +127,22 @@ def test_positions_of_blades_at_ties_are_on_the_limb():
     assert abs(one.closest_points(position).distance[0]) < 1e-15
 
 
+def test_a_blade_in_a_limb_is_its_nearest_place():
+    """As with thick rays: a place of the surface may be farther away than the radius."""
+    rng, shapes = np.random.default_rng(8), all_shapes()
+    for k in range(len(shapes)):
+        one, middle = shapes[k : k + 1], 0.5 * (shapes.p1[k] + shapes.p2[k])
+        p = middle + 0.1 * rng.normal(size=(20, 3))
+        p = p[one.classify_points(p) == cc.Side.INSIDE]
+        if len(p):
+            hits = cc.HitWorld(one).sweep_capsules(p, p, p + 1.0, p + 1.0, 1e-6)
+            assert not hits.fraction.any()
+            assert np.array_equal(hits.position, p), k
+    level = cc.HitWorld(cc.Limbs.boxes([0, 0, 0], [0, 0, 0, 1], [1, 1, 1]))
+    blade = [0.5, 0.5, 0]  # as near to one face as to another
+    assert level.sweep_capsules(blade, blade, blade, blade, 0.25).position.tolist() == [blade]
+
+
 def test_arguments_of_both():
     world = cc.HitWorld(cc.Limbs.spheres([[0, 0, 0], [3, 0, 0]], 1.0, character=[4, 5], mask=[1, 2]))
     stroke = ([-3, -1, 0], [-3, 1, 0], [3, -1, 0], [3, 1, 0])

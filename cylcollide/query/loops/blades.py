@@ -100,7 +100,8 @@ def write_touched(
         x = moved(a, subtract(b, a), where)
         touched = place(query, t)
         near = nearest_place(x, touched)
-        position = near.position if near.certain else high_words(place_nearest_to(as_double_double(x), touched))
+        is_known = near.certain and near.distance > 0.0  # inside it would be the nearest place of the surface
+        position = near.position if is_known else high_words(place_nearest_to(as_double_double(x), touched))
         swept.position[i, 0], swept.position[i, 1], swept.position[i, 2] = position
 
 
