@@ -118,6 +118,18 @@ def test_frames_and_shots_that_do_not_exist_are_refused(viewer_of, number):
     viewer.show(np.int64(0))
 
 
+@pytest.mark.parametrize("number", [0, -1, np.nan, None, "20", True, [20, 30]])
+def test_rates_and_sizes_of_files_that_are_none_are_refused(viewer_of, tmp_path: Path, number):
+    viewer = viewer_of(cc.Limbs.spheres([[0, 0, 0]], 1.0))
+    with pytest.raises(ValueError, match=r"rate: expected frames per second, a number > 0, got .+; 20 is usual"):
+        viewer.save_html(tmp_path / "out.html", number)
+    for sizes, name in (((number, 900), "width"), ((1400, number), "height")):
+        with pytest.raises(ValueError, match=rf"{name}: expected 1 to 16384 pixels, got .+; 1400 × 900 is usual"):
+            viewer.save_png(tmp_path / "out.png", *sizes)
+    assert not [*tmp_path.iterdir()]
+    viewer.save_html(tmp_path / "out.html", 10**400)
+
+
 def test_a_closed_viewer_refuses_calls_except_close(viewer_of, tmp_path: Path):
     viewer = viewer_of(cc.Limbs.spheres([[0, 0, 0]], 1.0))
     viewer.close()
