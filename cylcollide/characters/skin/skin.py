@@ -52,7 +52,8 @@ class Skin(Skeleton):
         rest_positions: ArrayLike,
         rest_orientations: ArrayLike,
     ) -> None:
-        super().__init__([str(name) for name in bone_names], parents, rest_positions, rest_orientations)
+        names = bone_names.tolist() if isinstance(bone_names, np.ndarray) else bone_names
+        super().__init__(names, parents, rest_positions, rest_orientations)
         points = validate.vectors(vertices, "vertices")
         self._set_columns(
             vertices=points,
