@@ -194,8 +194,13 @@ def test_animations_are_chosen_by_name_or_row(tmp_path):
         (((2, "rotation", [0, 1], [IDENTITY, [np.inf] * 4], "LINEAR"),), {}, "accessor 1: expected 2 finite rows"),
         (((2, "rotation", [0, 1], [[0] * 4, IDENTITY], "LINEAR"),), {}, "rotations of node 2: expected quaternions"),
         (((2, "rotation", [1, 0], [IDENTITY] * 2, "LINEAR"),), {}, "increasing times, got others for node 2"),
+        (
+            ((2, "rotation", [0, 1], [[[0] * 4, [0, 0, 0, w], [0] * 4] for w in (1, -1)], "CUBICSPLINE"),), {},
+            "rotations of node 2: expected quaternions, got zeros at 0.5 s, where a spline .*; negate the keys after",
+        ),
     ],
 )  # fmt: skip
+@pytest.mark.filterwarnings("error")
 def test_broken_motions_are_refused(tmp_path, channels, more, message):
     with pytest.raises(ValueError, match=message):
         cc.Clip.load_gltf(written(tmp_path, *channels, **more))

@@ -81,6 +81,8 @@ class Skin(Skeleton):
     ) -> "Skin":
         """Read the skinned meshes of a glTF 2.0 file, .gltf, .glb or .vrm, whose skins share joints; metres, y up.
 
+        Morph targets have the default weights of their mesh.
+
         Parameters
         ----------
         path
