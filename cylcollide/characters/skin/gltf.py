@@ -187,10 +187,11 @@ def _weights(file: GltfFile, primitive: Any, rank: Int64Array, count: int, bones
 def _to_scene(
     file: GltfFile, joints: list[int], binds: Float64Array, points: Float64Array, space: Space
 ) -> Float64Array:
-    """The transform (4, 4) of vertices and bind matrices; with "auto" the identity, if joints are not in bind pose.
+    """The transform (4, 4) of vertices and bind matrices; with "auto" only a scale, if joints are not in bind pose.
 
-    It places the first root as in the scene. The bones of a mesh that was mirrored or scaled non-uniformly when it was
-    bound are rotations in the space of the scene, but not in that of the mesh.
+    The scale is that of the scene, in whose units the clips of the file are. Otherwise it places the first root as in
+    the scene. The bones of a mesh that was mirrored or scaled non-uniformly when it was bound are rotations in the
+    space of the scene, but not in that of the mesh.
     """
     if space == "mesh":
         return np.eye(4)
@@ -206,7 +207,10 @@ def _to_scene(
     extent = float(np.ptp(points, axis=0).max())
     apart = np.abs((found - first) @ np.diag([extent, extent, extent, 1.0])).max()
     together = apart <= RIGID * np.linalg.norm(first[:3, :3], ord=2) * extent
-    return first if rigid and (together or not similar(binds)) else np.eye(4)
+    if not rigid or (not together and similar(binds)):
+        size = float(np.cbrt(np.linalg.det(first[:3, :3]))) if rigid else 1.0
+        return np.eye(4) if abs(size - 1.0) < RIGID else np.diag([size, size, size, 1.0])
+    return first
 
 
 def _moved(matrix: Float64Array, points: Float64Array) -> Float64Array:

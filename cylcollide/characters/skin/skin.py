@@ -94,7 +94,8 @@ class Skin(Skeleton):
             "vrm" gives the bones of a VRM file's person their VRM names (hips, leftUpperArm ...); others keep theirs.
         space
             "scene": scaled and placed so that the first root is as in the scene. "mesh": in the space of the mesh.
-            "auto": as "scene" if the scene's joints are in bind pose, otherwise as "mesh".
+            "auto": as "scene" if the scene's joints are in bind pose, otherwise as "mesh", but in the scale of the
+            scene, as the clips of the file.
 
         Raises
         ------

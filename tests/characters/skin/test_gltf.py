@@ -37,8 +37,8 @@ def check(skin, given):
 )  # fmt: skip
 def test_a_skin_is_read(tmp_path, options):
     given = known()
-    check(Skin.from_gltf(written(tmp_path / "a.gltf", gltf(document(given, **options)))), given)
-    check(Skin.from_gltf(written(tmp_path / "a.glb", glb(document(given, **options)))), given)
+    check(Skin.from_gltf(written(tmp_path / "a.gltf", gltf(document(given, **options))), space="mesh"), given)
+    check(Skin.from_gltf(written(tmp_path / "a.glb", glb(document(given, **options))), space="mesh"), given)
 
 
 def test_a_buffer_beside_the_file(tmp_path):
