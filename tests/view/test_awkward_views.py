@@ -188,3 +188,13 @@ def test_a_page_is_written_although_no_higher_port_exists(viewer_of, tmp_path: P
     assert (tmp_path / "out.html").exists()
     with pytest.raises(ValueError, match=r"port: expected a free one from 65535 on, got none; the usual one is 8765"):
         view(cc.Limbs.spheres([[0, 0, 0]], 1.0), port=65535, open_browser=False)
+
+
+def test_a_log_without_ticks_is_named(tmp_path: Path):
+    path = tmp_path / "none.shots"
+    cc.ShotLog(path, cc.HitWorld()).close()
+    with (
+        cc.ShotLog.open(path) as log,
+        pytest.raises(ValueError, match=r"none.shots: expected a log with at .*; record"),
+    ):
+        view(log, open_browser=False)
