@@ -69,6 +69,18 @@ def version(asset: Any) -> None:
         raise ValueError(f"asset.minVersion: expected at most 2.0, got {validate.shown(least)}; export as glTF 2.0")
 
 
+def affine(matrices: Float64Array, where: str) -> None:
+    """Raise ValueError unless matrices (n, 4, 4), for column vectors, are finite and end in the row 0, 0, 0, 1."""
+    off = np.abs(matrices[:, 3] - [0.0, 0.0, 0.0, 1.0]).max(axis=1, initial=0.0)
+    row = validate.first_bad_row(~(off <= RIGID) | ~np.isfinite(matrices).all(axis=(1, 2)))
+    if row is not None:
+        got = matrices[row, 3].tolist() if np.isfinite(matrices[row]).all() else "NaN or infinity"
+        raise ValueError(
+            f"{where.format(row)}: expected finite numbers, column by column, and 0, 0, 0, 1 as the last row, got "
+            f"{got}; transpose matrices that are written row by row"
+        )
+
+
 def similar(matrices: Float64Array) -> bool:
     """Whether each matrix (n, 4, 4) is a rotation with a uniform scale > 0 and a translation."""
     linear = matrices[:, :3, :3]

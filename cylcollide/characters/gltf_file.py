@@ -90,6 +90,7 @@ class GltfFile:
         for row, (own, node) in enumerate(zip(matrices, self.document.nodes, strict=True)):
             if node.matrix is not None:
                 own[:] = np.reshape(node.matrix, (4, 4)).T
+                gltf_checks.affine(own[None], f"matrix of node {row}")
             else:
                 translation, turn, scale = self.parts(row)
                 own[:3, :3] = shapes.rotation_matrices(turn[None])[0] * scale

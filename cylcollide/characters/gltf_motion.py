@@ -208,7 +208,14 @@ def _local(file: GltfFile, node: int, tracks: dict[tuple[int, str], _Track], tim
     if translation is not None:
         matrices[:, :3, 3] = translation.at(times)
     if turn is not None:
-        matrices[:, :3, :3] = shapes.rotation_matrices(turn.at(times)) * file.parts(node)[2]
+        turns = turn.at(times)
+        row = validate.first_bad_row((turns == 0.0).all(axis=1))
+        if row is not None:
+            raise ValueError(
+                f"rotations of node {node}: expected quaternions, got zeros at {times[row]:.6g} s, where a spline "
+                "passes through 0; negate the keys after it"
+            )
+        matrices[:, :3, :3] = shapes.rotation_matrices(turns) * file.parts(node)[2]
     return matrices
 
 

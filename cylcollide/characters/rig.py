@@ -299,7 +299,7 @@ class Rig(EditableRig):
         """
         from cylcollide.limbs.pictures import rig_figure  # noqa: PLC0415  imported on first use
 
-        drawn: Any = self.skin if skin is True else skin or None
+        drawn: Any = self.skin if skin is True else None if skin is False else skin
         if (drawn is None and skin is True) or not (drawn is None or hasattr(drawn, "faces")):
             raise ValueError(
                 f"skin: expected a Skin, got {validate.shown(drawn)}; rigs of from_skin and from_gltf have one"

@@ -37,6 +37,10 @@ def rig_arguments(path: str | PathLike[str], mesh: OtherShapes) -> tuple[Any, ..
     links = {link.get("name", ""): link for link in robot.findall("link")}
     if not links:
         _refuse(file, "a robot with links", "none")
+    names = [link.get("name", "") for link in robot.findall("link")]
+    twice = next((name for name in links if names.count(name) > 1), None) if len(links) < len(names) else None
+    if twice is not None:
+        _refuse(file, "links of different names", f"{names.count(twice)} links {twice!r}")
     joint_of: dict[str, Element] = {}
     for joint in robot.findall("joint"):
         name = joint.get("name", "")
@@ -47,7 +51,6 @@ def rig_arguments(path: str | PathLike[str], mesh: OtherShapes) -> tuple[Any, ..
         if before is not joint:
             child = _link(joint, "child")
             _refuse(file, f"one joint with the child {child!r}", f"{before.get('name')!r} and {name!r}")
-    names = [link.get("name", "") for link in robot.findall("link")]
     order = _parents_first(file, names, {child: _link(joint, "parent") for child, joint in joint_of.items()})
     rows = {name: row for row, name in enumerate(order)}
     parents = [rows[_link(joint_of[name], "parent")] if name in joint_of else -1 for name in order]

@@ -8,6 +8,7 @@ from typing import Any
 
 import numpy as np
 
+from cylcollide import validate
 from cylcollide.process.files import replace
 from cylcollide.view.browser import QUIET, Browser
 from cylcollide.view.marks import NO_MARKS
@@ -19,8 +20,10 @@ from cylcollide.view.subjects import Subject
 
 def html_of(server: Any, stage: Stage, subject: Subject, rate: float, up: int) -> str:
     """A page that plays all frames of a subject, at most `rate` per second, and lists its shots."""
-    times = subject.times
-    shown = _thinned(times, 1.0 / rate)
+    times, most = subject.times, validate.one_number(rate)
+    if not most > 0.0:
+        raise ValueError(f"rate: expected frames per second, a number > 0, got {validate.shown(rate)}; 20 is usual")
+    shown = _thinned(times, 1.0 / most)
     stage.show(subject.frame(shown[0]), NO_MARKS)
     recording = server.get_scene_serializer()
     for before, number in itertools.pairwise(shown):
@@ -44,6 +47,11 @@ def _thinned(times: Any, step: float) -> list[int]:
 
 def write_png(server: Any, path: Path, width: int, height: int) -> None:
     """Write a picture of a server's page, drawn by a headless browser."""
+    for name, size in (("width", width), ("height", height)):
+        if not validate.is_integer(size) or not 1 <= int(size) <= LARGEST_PICTURE:
+            raise ValueError(
+                f"{name}: expected 1 to {LARGEST_PICTURE} pixels, got {validate.shown(size)}; 1400 × 900 is usual"
+            )
     with Browser(width, height) as browser:
         browser.open(url_of(server))
         browser.evaluate(QUIET)
@@ -51,6 +59,9 @@ def write_png(server: Any, path: Path, width: int, height: int) -> None:
         picture = browser.picture()
     replace(path, lambda stream: stream.write(picture))
 
+
+LARGEST_PICTURE = 16384
+"""Most pixels of a side of a picture: no browser draws a larger canvas."""
 
 RECORDING = re.compile(r'(?<=__VISER_EMBED_DATA__=")([^"]*)')
 """The recording in a page of viser."""

@@ -10,6 +10,7 @@ from cylcollide._types import Float64Array, Int32Array, Int64Array, Shape
 from cylcollide.characters.clip import Clip
 from cylcollide.characters.rig import Rig
 from cylcollide.limbs.limbs import Limbs
+from cylcollide.process.files import named_in_errors
 from cylcollide.world.hit_world import HitWorld
 
 MOTIONS = ("walk", "run", "dance_a", "walk", "punch", "walk", "spinkick", "dance_b")
@@ -44,10 +45,14 @@ def _plain(limb: Limbs) -> Limbs:
 def clips_for(rig: Rig, files: Sequence[Path] = ()) -> list[Clip]:
     """Motions from files (BVH, glTF, DeepMimic), for this rig; without files PyBullet's, or one walk without PyBullet.
 
-    OSError or ValueError for a file that is not a motion.
+    OSError or ValueError for a file that is not a motion, or one of other bones.
     """
-    if files:
-        return [_loaded(file).retargeted(rig) for file in files]
+    clips = []
+    for file in files:
+        with named_in_errors(file):
+            clips.append(_loaded(file).retargeted(rig))
+    if clips:
+        return clips
     try:
         from cylcollide._pybullet import data_folder  # noqa: PLC0415  belongs to an extra
     except ImportError:
@@ -57,9 +62,10 @@ def clips_for(rig: Rig, files: Sequence[Path] = ()) -> list[Clip]:
 
 
 def _loaded(file: Path) -> Clip:
-    if file.suffix == ".txt":
+    suffix = file.suffix.lower()
+    if suffix == ".txt":
         return Clip.load_deepmimic(file)
-    return Clip.load_gltf(file) if file.suffix in (".glb", ".gltf") else Clip.load_bvh(file)
+    return Clip.load_gltf(file) if suffix in (".glb", ".gltf", ".vrm", ".vrma") else Clip.load_bvh(file)
 
 
 def walk(rig: Rig, speed: float = 1.3, seconds: float = 1.2, frames: int = 24) -> Clip:

@@ -102,7 +102,10 @@ def _(seen: PoseHistory) -> Subject:
 @subject_of.register
 def _(seen: LoggedShots) -> Subject:
     if not len(seen.ticks):
-        raise ValueError("view: expected a log with at least one tick, got none")
+        raise ValueError(
+            f"{seen._source.path}: expected a log with at least one tick, got none to show; record a history while it "
+            "is written, or call its tick(time)"
+        )
     states = _States(seen)
     groups = states[0]._group_names
 

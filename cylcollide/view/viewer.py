@@ -293,7 +293,10 @@ class Viewer:
     # Files ------------------------------------------------------------------------------------------------------------
 
     def save_html(self, path: str | PathLike[str], rate: float = 20.0) -> None:
-        """Write a self-contained page: all frames, at most `rate` a second, and a list of shots, up to 10 MB."""
+        """Write a self-contained page: all frames, at most `rate` a second, and a list of shots, up to 10 MB.
+
+        ValueError if `rate` is no number > 0.
+        """
         server = serve(self._subject.title)  # a separate one: the live view continues
         try:
             stage = self._stage_of(server, rounded_to=2.0**-12)
@@ -304,7 +307,7 @@ class Viewer:
     def save_png(self, path: str | PathLike[str], width: int = 1400, height: int = 900) -> None:
         """Write a picture of the present view, by an installed Chromium; RuntimeError if there is none.
 
-        ValueError if this viewer is closed.
+        ValueError if this viewer is closed, or `width` or `height` is not 1 to 16,384 pixels.
         """
         self._check_open("save_png")
         write_png(self._server, Path(path), width, height)

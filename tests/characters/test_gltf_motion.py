@@ -6,7 +6,7 @@ from time import process_time
 import numpy as np
 import pytest
 from support import skins
-from support.cases.gltf import FLOAT, Writer, glb, gltf, pack
+from support.cases.gltf import FLOAT, Writer, document, glb, gltf, known, pack
 from support.cases.rigs import own_rig
 
 import cylcollide as cc
@@ -61,6 +61,28 @@ def test_turns_are_spherically_interpolated_and_the_root_moves_in_the_scene(tmp_
     np.testing.assert_allclose(positions, np.column_stack([times, np.ones(41), np.ones(41)]), atol=1e-6)
     angles = 2 * np.arctan2(joints[:, 1, 2], joints[:, 1, 3])
     np.testing.assert_allclose(angles, np.pi / 2 * np.minimum(times, 1), atol=1e-4)  # linear steps of 5 degrees
+
+
+@pytest.mark.parametrize("in_bind_pose", [True, False])
+@pytest.mark.parametrize("size", [1.0, 0.01])
+def test_a_rig_and_a_clip_of_one_file_have_the_units_of_the_scene(tmp_path, in_bind_pose, size):
+    given = known() | {"rest_orientations": np.tile(IDENTITY, (3, 1))}
+    content, data = document(given)
+    writer, places = Writer(), given["rest_positions"]
+    writer.data, writer.views, writer.accessors = data, content["bufferViews"], content["accessors"]
+    content["nodes"][1]["scale"] = [size] * 3
+    for node, place in zip((2, 3, 4), places.tolist(), strict=True):
+        content["nodes"][node]["translation"] = place
+    if not in_bind_pose:
+        content["nodes"][3]["rotation"] = QUARTER
+    content["animations"] = [animation(writer, (3, "rotation", [0, 1], [IDENTITY, QUARTER], "LINEAR"))]
+    path = tmp_path / "a.gltf"
+    path.write_bytes(gltf((content | pack(writer), writer.data)))
+    rig = cc.Rig.from_gltf(path, shapes=[cc.Shape.CYLINDER])
+    positions, _ = rig.forward(*cc.Clip.load_gltf(path).at(1.0, rig))
+    x, y, z = places[2]
+    expected = size * np.cumsum([places[0], places[1], [-y, x, z]], axis=0)
+    np.testing.assert_allclose(positions[0], expected, atol=1e-6 * size)
 
 
 def test_a_binary_file_of_any_name_is_read(tmp_path):
@@ -194,8 +216,13 @@ def test_animations_are_chosen_by_name_or_row(tmp_path):
         (((2, "rotation", [0, 1], [IDENTITY, [np.inf] * 4], "LINEAR"),), {}, "accessor 1: expected 2 finite rows"),
         (((2, "rotation", [0, 1], [[0] * 4, IDENTITY], "LINEAR"),), {}, "rotations of node 2: expected quaternions"),
         (((2, "rotation", [1, 0], [IDENTITY] * 2, "LINEAR"),), {}, "increasing times, got others for node 2"),
+        (
+            ((2, "rotation", [0, 1], [[[0] * 4, [0, 0, 0, w], [0] * 4] for w in (1, -1)], "CUBICSPLINE"),), {},
+            "rotations of node 2: expected quaternions, got zeros at 0.5 s, where a spline .*; negate the keys after",
+        ),
     ],
 )  # fmt: skip
+@pytest.mark.filterwarnings("error")
 def test_broken_motions_are_refused(tmp_path, channels, more, message):
     with pytest.raises(ValueError, match=message):
         cc.Clip.load_gltf(written(tmp_path, *channels, **more))

@@ -109,7 +109,11 @@ BAD = {
         swap('parent link="pole"/><child link="head"', 'parent link="hat"/><child link="head"'),
         r"a loop through",
     ),
-    "a name twice": (swap('link name="hat"', 'link name="arm"'), r"got 'hat'|bone_names: .*'arm'"),
+    "a name twice": (swap('link name="hat"', 'link name="arm"'), r"links of different names, got 2 links 'arm'"),
+    "a name with children twice": (
+        swap("</robot>", '<link name="pole"/></robot>'),
+        r"links of different names, got 2 links 'pole'",
+    ),
 }
 
 

@@ -118,6 +118,18 @@ def test_frames_and_shots_that_do_not_exist_are_refused(viewer_of, number):
     viewer.show(np.int64(0))
 
 
+@pytest.mark.parametrize("number", [0, -1, np.nan, None, "20", True, [20, 30]])
+def test_rates_and_sizes_of_files_that_are_none_are_refused(viewer_of, tmp_path: Path, number):
+    viewer = viewer_of(cc.Limbs.spheres([[0, 0, 0]], 1.0))
+    with pytest.raises(ValueError, match=r"rate: expected frames per second, a number > 0, got .+; 20 is usual"):
+        viewer.save_html(tmp_path / "out.html", number)
+    for sizes, name in (((number, 900), "width"), ((1400, number), "height")):
+        with pytest.raises(ValueError, match=rf"{name}: expected 1 to 16384 pixels, got .+; 1400 × 900 is usual"):
+            viewer.save_png(tmp_path / "out.png", *sizes)
+    assert not [*tmp_path.iterdir()]
+    viewer.save_html(tmp_path / "out.html", 10**400)
+
+
 def test_a_closed_viewer_refuses_calls_except_close(viewer_of, tmp_path: Path):
     viewer = viewer_of(cc.Limbs.spheres([[0, 0, 0]], 1.0))
     viewer.close()
@@ -176,3 +188,13 @@ def test_a_page_is_written_although_no_higher_port_exists(viewer_of, tmp_path: P
     assert (tmp_path / "out.html").exists()
     with pytest.raises(ValueError, match=r"port: expected a free one from 65535 on, got none; the usual one is 8765"):
         view(cc.Limbs.spheres([[0, 0, 0]], 1.0), port=65535, open_browser=False)
+
+
+def test_a_log_without_ticks_is_named(tmp_path: Path):
+    path = tmp_path / "none.shots"
+    cc.ShotLog(path, cc.HitWorld()).close()
+    with (
+        cc.ShotLog.open(path) as log,
+        pytest.raises(ValueError, match=r"none.shots: expected a log with at .*; record"),
+    ):
+        view(log, open_browser=False)

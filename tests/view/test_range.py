@@ -1,5 +1,7 @@
 """The range: shots along a click's ray, judged at the time on the screen; PyBullet's answer; smooth motion."""
 
+import re
+
 import numpy as np
 import pytest
 
@@ -128,3 +130,18 @@ def test_the_page_is_frozen_after_a_shot():
 def test_bad_files_end_in_one_line(refused, words, tmp_path):
     (tmp_path / "bad.json").write_text("nothing of ours")
     refused("range", words[0], tmp_path / words[1])
+
+
+def test_a_motion_of_other_bones_is_named(tmp_path):
+    head = "HIERARCHY\nROOT {}\n{{\nOFFSET 0 0 0\nCHANNELS 1 Yposition\n}}\nMOTION\nFrames: 1\nFrame Time: 1\n0\n"
+    path = tmp_path / "tail.bvh"
+    path.write_text(head.format("tail"))
+    with pytest.raises(ValueError, match=rf"^{re.escape(str(path))}: bones: expected bones of equal or of standard"):
+        make_firing(range_rig(), [path], 2)
+
+
+def test_suffixes_of_motions_may_be_capitals(tmp_path):
+    for name in ("a.GLB", "a.glTF", "a.vrm", "a.VRMA"):
+        (tmp_path / name).write_bytes(b"glTF")
+        with pytest.raises(ValueError, match=rf"{name}: expected a glTF 2.0 file with an animation"):
+            make_firing(range_rig(), [tmp_path / name], 2)

@@ -187,7 +187,7 @@ def test_a_skin_is_drawn_behind_the_limbs(skin):
 
 
 def test_rig_without_skin_is_refused():
-    for skin in (True, "me"):
+    for skin in (True, "me", "", 0, np.zeros(2)):
         with pytest.raises(ValueError, match="skin: expected a Skin, got"):
             cc.Rig.humanoid().plot(skin=skin)
 

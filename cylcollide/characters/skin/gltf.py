@@ -13,7 +13,7 @@ import numpy as np
 from cylcollide import validate
 from cylcollide._types import Float64Array, Int64Array
 from cylcollide.characters import gltf_file, quaternions
-from cylcollide.characters.gltf_checks import RIGID, element, similar, unique_names
+from cylcollide.characters.gltf_checks import RIGID, affine, element, similar, unique_names
 from cylcollide.characters.gltf_file import ArgumentError, GltfFile
 from cylcollide.characters.name_patterns import matched
 
@@ -48,11 +48,11 @@ def _skin(file: GltfFile, meshes: Patterns | None, without: Patterns, names: Nam
             continue
         rank = np.array([rows[joint] for joint in file.joints(skin)])
         for primitive in _mesh(file, node).primitives:
-            points = file.attribute(primitive, "POSITION")
+            points = _points(file, node, primitive)
             triangles = file.triangles(primitive, 0 if points is None else len(points))
             if points is None or not len(triangles):
                 continue
-            vertices.append(_moved(spaces[skin], points.astype(np.float64)))
+            vertices.append(_moved(spaces[skin], points))
             faces.append(triangles + count)
             weights.append(_weights(file, primitive, rank, len(points), len(joints)))
             count += len(points)
@@ -121,7 +121,15 @@ def _inverse_binds(file: GltfFile, skin: int) -> Float64Array:
     found: Float64Array = file.accessor(binding, "MAT4").astype(np.float64).reshape(-1, 4, 4).transpose(0, 2, 1)
     if len(found) < len(joints):
         raise ValueError(f"expected {len(joints)} inverse bind matrices, got {len(found)}")
-    return found[: len(joints)]
+    found = found[: len(joints)]
+    affine(found, f"inverse bind matrix {{}} of skin {skin}")
+    row = validate.first_bad_row(np.linalg.matrix_rank(found[:, :3, :3]) < 3)
+    if row is not None:
+        raise ValueError(
+            f"inverse bind matrix {row} of skin {skin}: expected one that has an inverse, got a scale "
+            f"of 0; bind joint {joints[row]} again"
+        )
+    return found
 
 
 def _ordered(file: GltfFile, joints: list[int]) -> tuple[list[int], list[int]]:
@@ -130,6 +138,30 @@ def _ordered(file: GltfFile, joints: list[int]) -> tuple[list[int], list[int]]:
     ordered = sorted(joints, key=lambda joint: depth[joint])
     rows = {joint: row for row, joint in enumerate(ordered)}
     return ordered, [rows.get(above[joint], -1) for joint in ordered]
+
+
+def _points(file: GltfFile, node: int, primitive: Any) -> Float64Array | None:
+    """The vertices of a primitive in the shape that its mesh has at rest, (n, 3); None without vertices.
+
+    The default weights of a mesh, such as the sliders of a body, move them by its morph targets.
+    """
+    given = file.attribute(primitive, "POSITION")
+    if given is None:
+        return None
+    points: Float64Array = given.astype(np.float64)
+    weights, targets = _mesh(file, node).weights or (), primitive.targets or ()
+    if weights and targets and len(weights) != len(targets):
+        raise ValueError(
+            f"weights of the mesh of node {node}: expected {len(targets)}, one for each morph target, got "
+            f"{len(weights)}"
+        )
+    for weight, target in zip(weights, targets, strict=False):
+        if weight and target.get("POSITION") is not None:
+            moves = file.accessor(target["POSITION"], "VEC3")
+            if len(moves) != len(points):
+                raise ValueError(f"morph targets of node {node}: expected {len(points)} rows, got {len(moves)}")
+            points += weight * moves
+    return points
 
 
 def _weights(file: GltfFile, primitive: Any, rank: Int64Array, count: int, bones: int) -> Float64Array:
@@ -155,10 +187,11 @@ def _weights(file: GltfFile, primitive: Any, rank: Int64Array, count: int, bones
 def _to_scene(
     file: GltfFile, joints: list[int], binds: Float64Array, points: Float64Array, space: Space
 ) -> Float64Array:
-    """The transform (4, 4) of vertices and bind matrices; with "auto" the identity, if joints are not in bind pose.
+    """The transform (4, 4) of vertices and bind matrices; with "auto" only a scale, if joints are not in bind pose.
 
-    It places the first root as in the scene. The bones of a mesh that was mirrored or scaled non-uniformly when it was
-    bound are rotations in the space of the scene, but not in that of the mesh.
+    The scale is that of the scene, in whose units the clips of the file are. Otherwise it places the first root as in
+    the scene. The bones of a mesh that was mirrored or scaled non-uniformly when it was bound are rotations in the
+    space of the scene, but not in that of the mesh.
     """
     if space == "mesh":
         return np.eye(4)
@@ -174,7 +207,10 @@ def _to_scene(
     extent = float(np.ptp(points, axis=0).max())
     apart = np.abs((found - first) @ np.diag([extent, extent, extent, 1.0])).max()
     together = apart <= RIGID * np.linalg.norm(first[:3, :3], ord=2) * extent
-    return first if rigid and (together or not similar(binds)) else np.eye(4)
+    if not rigid or (not together and similar(binds)):
+        size = float(np.cbrt(np.linalg.det(first[:3, :3]))) if rigid else 1.0
+        return np.eye(4) if abs(size - 1.0) < RIGID else np.diag([size, size, size, 1.0])
+    return first
 
 
 def _moved(matrix: Float64Array, points: Float64Array) -> Float64Array:

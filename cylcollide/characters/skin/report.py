@@ -4,6 +4,7 @@ from dataclasses import dataclass
 
 import numpy as np
 
+from cylcollide import validate
 from cylcollide._types import Float64Array, Int64Array
 from cylcollide.characters.rig_data import RigData
 from cylcollide.characters.skeleton import in_bone
@@ -82,6 +83,8 @@ def skin_report(rig: RigData, skin: Skin | None = None) -> SkinReport:
 
     ValueError if there is no such skin, the bones of rig and skin differ, or the rig has no limbs.
     """
+    if not isinstance(rig, RigData):
+        raise ValueError(f"rig: expected a Rig, got {validate.shown(rig)}; make it with Rig(...) or Rig.from_skin(...)")
     if skin is None and isinstance(rig.skin, Skin):
         skin = rig.skin
     if not isinstance(skin, Skin):

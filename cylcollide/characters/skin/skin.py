@@ -52,7 +52,8 @@ class Skin(Skeleton):
         rest_positions: ArrayLike,
         rest_orientations: ArrayLike,
     ) -> None:
-        super().__init__([str(name) for name in bone_names], parents, rest_positions, rest_orientations)
+        names = bone_names.tolist() if isinstance(bone_names, np.ndarray) else bone_names
+        super().__init__(names, parents, rest_positions, rest_orientations)
         points = validate.vectors(vertices, "vertices")
         self._set_columns(
             vertices=points,
@@ -80,6 +81,8 @@ class Skin(Skeleton):
     ) -> "Skin":
         """Read the skinned meshes of a glTF 2.0 file, .gltf, .glb or .vrm, whose skins share joints; metres, y up.
 
+        Morph targets have the default weights of their mesh.
+
         Parameters
         ----------
         path
@@ -91,7 +94,8 @@ class Skin(Skeleton):
             "vrm" gives the bones of a VRM file's person their VRM names (hips, leftUpperArm ...); others keep theirs.
         space
             "scene": scaled and placed so that the first root is as in the scene. "mesh": in the space of the mesh.
-            "auto": as "scene" if the scene's joints are in bind pose, otherwise as "mesh".
+            "auto": as "scene" if the scene's joints are in bind pose, otherwise as "mesh", but in the scale of the
+            scene, as the clips of the file.
 
         Raises
         ------

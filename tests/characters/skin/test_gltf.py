@@ -37,8 +37,8 @@ def check(skin, given):
 )  # fmt: skip
 def test_a_skin_is_read(tmp_path, options):
     given = known()
-    check(Skin.from_gltf(written(tmp_path / "a.gltf", gltf(document(given, **options)))), given)
-    check(Skin.from_gltf(written(tmp_path / "a.glb", glb(document(given, **options)))), given)
+    check(Skin.from_gltf(written(tmp_path / "a.gltf", gltf(document(given, **options))), space="mesh"), given)
+    check(Skin.from_gltf(written(tmp_path / "a.glb", glb(document(given, **options))), space="mesh"), given)
 
 
 def test_a_buffer_beside_the_file(tmp_path):
@@ -169,6 +169,62 @@ def test_a_joint_with_unequal_scales_is_refused(tmp_path):
     raw[view["byteOffset"] : view["byteOffset"] + 64] = np.diag([1, 2, 1, 1]).astype("<f4").tobytes()
     with pytest.raises(ValueError, match="mirrored, sheared or scaled"):
         Skin.from_gltf(written(tmp_path / "a.gltf", gltf((content, bytes(raw)))))
+
+
+def spoiled_bind(joint, matrix):
+    """A file with another inverse bind matrix of one joint, given row by row."""
+    content, data = document(known())
+    view = content["bufferViews"][content["accessors"][content["skins"][0]["inverseBindMatrices"]]["bufferView"]]
+    raw, start = bytearray(data), view["byteOffset"] + 64 * joint
+    raw[start : start + 64] = np.asarray(matrix).T.astype("<f4").tobytes()
+    return gltf((content, bytes(raw)))
+
+
+@pytest.mark.parametrize(
+    ("matrix", "message"),
+    [
+        (np.eye(4) + np.diag([1, 1, 1], -1), "finite numbers, column by column, and 0, 0, 0, 1 .*, got .0.0, 0.0, 1.0"),
+        (np.full((4, 4), np.nan), r"finite numbers, .* got NaN or infinity; transpose"),
+        (np.diag([1.0, 0, 1, 1]), "one that has an inverse, got a scale of 0; bind joint 3 again"),
+    ],
+)
+@pytest.mark.filterwarnings("error")
+def test_matrices_of_another_form_are_refused(tmp_path, matrix, message):
+    with pytest.raises(ValueError, match=f"inverse bind matrix 1 of skin 0: expected {message}"):
+        Skin.from_gltf(written(tmp_path / "a.gltf", spoiled_bind(1, matrix)))
+    if matrix[3].tolist() != [0, 0, 0, 1]:
+        content, data = document(known())
+        content["nodes"][1]["matrix"] = matrix.T.ravel().tolist()
+        with pytest.raises(ValueError, match=r"matrix of node 1: expected finite numbers, column by column"):
+            Skin.from_gltf(written(tmp_path / "a.gltf", gltf((content, data))))
+
+
+@pytest.mark.parametrize("weights", [None, [], [0, 0], [0.5, -2], [0, 1]])
+def test_a_mesh_has_the_shape_of_its_default_weights(tmp_path, weights):
+    content, data = document(known())
+    writer, count, rng = Writer(), content["accessors"][0]["count"], np.random.default_rng(4)
+    writer.data, writer.views, writer.accessors = data, content["bufferViews"], content["accessors"]
+    moves = np.float32(rng.normal(size=(2, count, 3)))
+    mesh = content["meshes"][0]
+    mesh["primitives"][0]["targets"] = [{"POSITION": writer.add(one, FLOAT, "VEC3")} for one in moves]
+    if weights is not None:
+        mesh["weights"] = weights
+    found = Skin.from_gltf(written(tmp_path / "a.gltf", gltf((content | pack(writer), writer.data)))).vertices
+    expected = known()["vertices"] + sum(w * one.astype(float) for w, one in zip(weights or [0, 0], moves, strict=True))
+    np.testing.assert_allclose(found, expected, atol=1e-12)
+
+
+def test_default_weights_and_targets_that_do_not_match_are_refused(tmp_path):
+    content, data = document(known())
+    mesh = content["meshes"][0]
+    mesh["primitives"][0]["targets"], mesh["weights"] = [{"POSITION": 0}], [1.0, 2.0]
+    with pytest.raises(ValueError, match="weights of the mesh of node 0: expected 1, one for each morph target, got 2"):
+        Skin.from_gltf(written(tmp_path / "a.gltf", gltf((content, data))))
+    mesh["weights"], content["accessors"] = [1.0], [*content["accessors"], {**content["accessors"][0], "count": 5}]
+    mesh["primitives"][0]["targets"] = [{"POSITION": len(content["accessors"]) - 1}]
+    content["buffers"][0].pop("uri")
+    with pytest.raises(ValueError, match=r"morph targets of node 0: expected \d+ rows, got 5"):
+        Skin.from_gltf(written(tmp_path / "a.gltf", gltf((content, data))))
 
 
 def test_without_pygltflib_the_extra_is_named(tmp_path, monkeypatch):

@@ -102,6 +102,11 @@ def test_the_report_names_mirrored_bones():
         assert alike in str(report).splitlines()
 
 
+def test_what_is_no_rig_is_refused():
+    with pytest.raises(ValueError, match=r"rig: expected a Rig, got 'rig.json'; make it with"):
+        skin_report("rig.json")
+
+
 def test_other_bones_are_refused():
     given = arm()
     other = cc.Rig(["x"], [-1], [[0, 0, 0]], [[0, 0, 0, 1]], cc.Limbs.spheres([[0, 0, 0]], 1.0), 0)

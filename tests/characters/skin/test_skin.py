@@ -69,6 +69,10 @@ def set_row(name, row, value):
         (lambda g: g.update(faces=[[0.0, 1.0, 2.0]]), "faces.*expected integers"),
         (lambda g: g.update(parents=[-1, 2, 0]), "parents: expected"),
         (lambda g: g.update(bone_names=["a", "b", "a"]), "bone_names: expected .* once, got 'a'"),
+        (lambda g: g.update(bone_names=None), "bone_names: expected a list of .* strings .*, got NoneType"),
+        (lambda g: g.update(bone_names="abc"), "bone_names: expected a list of .* strings .*, got str"),
+        (lambda g: g.update(bone_names=[1, 2, 3]), "bone_names: expected a list of .* strings .*, got 1"),
+        (lambda g: g.update(bone_names=np.array([b"a", b"b", b"c"])), "bone_names: expected .* strings .*, got b'a'"),
         (lambda g: g.update(rest_orientations=np.zeros((3, 4))), "rest_orientations: expected a quaternion other"),
     ],
 )
