@@ -118,11 +118,13 @@ def crosses_after(heights: FloatHeights, time: float) -> bool:
 
 @inlined
 def height_of(sheets: SheetTable, k: int, face: int, points: Float64Array, i: int) -> Height:
-    """Height of point i above a face of sheet k, times the length of the normal."""
+    """Height of point i above a face of sheet k, times the length of the normal; (0, 0, 0) if it is certainly 0."""
     x, lost_x = two_sum(points[i, 0], -sheets.faces[k, face, 0])
     y, lost_y = two_sum(points[i, 1], -sheets.faces[k, face, 1])
     z, lost_z = two_sum(points[i, 2], -sheets.faces[k, face, 2])
     nx, ny, nz = sheets.normal[k, 0], sheets.normal[k, 1], sheets.normal[k, 2]
+    if (x == 0.0 or nx == 0.0) and (y == 0.0 or ny == 0.0) and (z == 0.0 or nz == 0.0):
+        return 0.0, 0.0, 0.0
     tx, low_x = two_product(x, nx)
     ty, low_y = two_product(y, ny)
     tz, low_z = two_product(z, nz)
@@ -136,7 +138,7 @@ def height_of(sheets: SheetTable, k: int, face: int, points: Float64Array, i: in
 @inlined
 def is_certain(height: Height) -> bool:
     """Whether the sign of a height is certain."""
-    return abs(height[0]) > 2.0 * height[2] + UNIT_ROUNDOFF * abs(height[0])
+    return height[2] == 0.0 or abs(height[0]) > 2.0 * height[2] + UNIT_ROUNDOFF * abs(height[0])
 
 
 @inlined

@@ -65,12 +65,12 @@ def _crossing(
 ) -> tuple[int, float, float, float, float]:
     """Whether segment i enters sheet k by a face; time in two words, bound on its error, and the height of the start.
 
-    A start that is not beyond the face is UNDECIDED.
+    A start that is not strictly beyond the face is UNDECIDED. An end on the face counts.
     """
     first, last = height_of(sheets, k, face, starts, i), height_of(sheets, k, face, ends, i)
-    if not (is_certain(first) and is_certain(last) and starts_outside(face, first[0])):
+    if not (is_certain(first) and is_certain(last) and starts_outside(face, first[0]) and first[0] != 0.0):
         return UNDECIDED, 0.0, 0.0, 0.0, 0.0
-    if (first[0] > 0.0) == (last[0] > 0.0):
+    if last[0] != 0.0 and (first[0] > 0.0) == (last[0] > 0.0):
         return MISSED, 0.0, 0.0, 0.0, 0.0
     time, after, error = _crossing_time(first, last)
     largest, longest = 0.0, 0.0

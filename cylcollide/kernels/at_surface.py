@@ -1,24 +1,30 @@
 """Hit bounds of rays that start or end next to a surface, as ricochets do, given the side of each end.
 
-Float64 cannot resolve on which side of a surface a rounded point lies; the nearest place in double-double decides it. A
-ray that starts outside a convex limb and points away from its nearest place misses the limb.
+Float64 cannot resolve on which side of a surface a rounded point lies; the nearest place in double-double decides it,
+and next to a level face the coordinates do. A ray that starts outside a convex limb and points away from its nearest
+place misses the limb.
 """
 
 from cylcollide._types import POLICY_EXIT, POLICY_HIT, Face, Shape
-from cylcollide.kernels.double_double import DoubleDoubleVector
+from cylcollide.kernels.distance import distance_bounds
+from cylcollide.kernels.double_double import DoubleDoubleVector, Vector, high_words
 from cylcollide.kernels.hit_bounds import or_behind
 from cylcollide.kernels.inside_policy import HitBounds, ray_hit_bounds
-from cylcollide.kernels.interval import UNDECIDED_FACE, Span, empty
-from cylcollide.kernels.level import level_span
+from cylcollide.kernels.interval import UNDECIDED_FACE, Interval, Span, empty
+from cylcollide.kernels.level import beyond, has_level_faces, level_heights, level_span, moved_to
 from cylcollide.kernels.limb_table import Limb
 from cylcollide.kernels.ray import Ray
 from cylcollide.kernels.traits import BOUNDED
-from cylcollide.runtime.compile import linkonce
+from cylcollide.runtime.compile import compiled, inlined, linkonce
 
 FACE_INSIDE, TUBE = float(Face.INSIDE), int(Shape.TUBE)
 
-UNKNOWN, INSIDE, OUTSIDE, LEAVING = range(4)
-"""Sides of a limb; LEAVING: outside, and a ray from there in this direction misses the limb."""
+UNKNOWN, OUTSIDE, LEAVING, INSIDE, ENTERING, WITHIN = range(6)
+"""Sides of a limb, for a ray from there. LEAVING: outside; the ray misses the limb. INSIDE: inside or on the surface.
+ENTERING: on a level face, through which the ray enters. WITHIN: inside, also for a ray that begins slightly before."""
+
+AFTER = 1.0 + 2.0**-50
+"""Factor from a ray's limit to a time after it."""
 
 LEAST_TIME = 2.0**-1022
 """Lower bound, in metres, of the first contact of a ray that certainly starts outside."""
@@ -39,20 +45,75 @@ def settled_bounds(
         return bounds
     if ray.radius > 0.0 and limb.kind in BOUNDED:  # contacts with these are only bounded
         return bounds
-    first, inner = span.outer[0], span.inner
+    inner = span.inner
     if start == LEAVING or end == LEAVING:
         return MISSED
-    if start == INSIDE and policy != POLICY_EXIT:
+    if start >= INSIDE and policy != POLICY_EXIT:
         is_hit = policy == POLICY_HIT
         return HitBounds(is_hit, is_hit, 0.0, 0.0, True, FACE_INSIDE)
     if is_tube:  # the rest holds for a single piece
         return bounds
-    if start == OUTSIDE:
-        if inner[0] <= inner[1] < 0.0:
-            return MISSED  # the part inside is behind the start
-        first = max(first, LEAST_TIME)
+    if start == OUTSIDE and inner[0] <= inner[1] < 0.0:
+        return MISSED  # the part inside is behind the start
     if end == OUTSIDE and ray.limit < inner[0] <= inner[1]:
         return MISSED
-    if end == INSIDE:
-        inner = (ray.limit, ray.limit) if empty(inner) else (min(inner[0], ray.limit), max(inner[1], ray.limit))
-    return ray_hit_bounds(ray, Span((first, span.outer[1]), inner, span.first_face, span.last_face), policy)
+    return ray_hit_bounds(ray, settled_span(ray, span, start, end), policy)
+
+
+@inlined
+def settled_span(ray: Ray, span: Span, start: int, end: int) -> Span:
+    """When a ray is in a limb of one piece, given the sides of its start and end."""
+    (first, last), inner = span.outer, span.inner
+    if start == OUTSIDE:
+        first = max(first, LEAST_TIME)
+    if end == OUTSIDE:
+        last = min(last, ray.limit)
+    if start >= INSIDE:
+        inner = extended(inner, 0.0, 0.0)
+    if end >= INSIDE:
+        inner = extended(inner, ray.limit, ray.limit * AFTER if end == WITHIN else ray.limit)
+    if end == ENTERING:  # backwards: the ray leaves the limb at its end
+        last = min(last, ray.limit)
+    return Span((first, last), inner, span.first_face, span.last_face)
+
+
+@inlined
+def extended(inner: Interval, begin: float, end: float) -> Interval:
+    """The least interval that contains both."""
+    return (begin, end) if empty(inner) else (min(inner[0], begin), max(inner[1], end))
+
+
+@linkonce
+def level_sides(ray: Ray, displacement: DoubleDoubleVector, end: Vector, has_end: bool, limb: Limb) -> tuple[int, int]:
+    """The sides of the start, and of the end if it has one, of a ray at a limb with level faces; else UNKNOWN."""
+    if ray.radius > 0.0 or limb.kind == TUBE:
+        return UNKNOWN, UNKNOWN
+    x, y, z = high_words(displacement)
+    return (
+        level_side(ray.origin, (x, y, z), limb),
+        level_side(end, (-x, -y, -z), limb) if has_end else UNKNOWN,
+    )
+
+
+@compiled
+def level_side(point: Vector, way: Vector, limb: Limb) -> int:
+    """The side on which a point lies, next to level faces without error; `way`: the direction of a ray from there.
+
+    UNKNOWN on an edge of two of them, which one of both owns.
+    """
+    moved, is_level, is_outside, planes, enters = point, False, False, 0, False
+    for k in range(3):
+        if has_level_faces(limb, k):
+            low, high, _, _, middle = level_heights(limb, k)
+            under, over = beyond(-point[k], low, 0.0), beyond(point[k], (-high[0], -high[1]), 0.0)
+            if (under > 0.0 and way[k] <= 0.0) or (over > 0.0 and way[k] >= 0.0):
+                return LEAVING
+            moved, is_level, is_outside = moved_to(moved, k, middle), True, is_outside or under > 0.0 or over > 0.0
+            planes += under == 0.0 or over == 0.0
+            enters = enters or (under == 0.0 and way[k] > 0.0) or (over == 0.0 and way[k] < 0.0)
+    if is_outside or not is_level or planes > 1:
+        return OUTSIDE if is_outside else UNKNOWN
+    lower, upper = distance_bounds(moved, limb)
+    if upper <= 0.0:
+        return ENTERING if enters else WITHIN
+    return OUTSIDE if lower > 0.0 else UNKNOWN

@@ -65,6 +65,24 @@ def test_verdict_and_point_equal_rational_arithmetic(family):
     assert 0.1 < np.mean(verdicts) < 0.9
 
 
+@pytest.mark.parametrize("normal", [(3.0, 0.0, 0.0), (0.0, -1.0, 0.0), (0.0, 0.0, 2.0)])
+def test_ends_on_a_level_sheet_touch_it_without_exact_arithmetic(normal, monkeypatch):
+    sheet, rng, n = Sheet((0.1, -0.2, 0.3), normal), np.random.default_rng(8), 60
+    axis = np.flatnonzero(normal)[0]
+    starts, ends = sheet.point + rng.normal(size=(2, n, 3))
+    ends[:, axis] = sheet.point[axis]
+    ends[1::3, axis] = np.nextafter(sheet.point[axis], 9.0)
+    ends[2::3, axis] = np.nextafter(sheet.point[axis], -9.0)
+    monkeypatch.setattr("cylcollide.bullet.plane.limb_hit", None)
+    found = sheet_hits(sheet, starts, ends, "ignore")
+    fractions = [exact_fraction(sheet, start, end) for start, end in zip(starts, ends, strict=True)]
+    assert (found.fraction < np.inf).tolist() == [fraction is not None for fraction in fractions]
+    assert (found.fraction[::3] == 1.0).all()
+    assert np.array_equal(found.position[::3], ends[::3])
+    above = [exact_height(sheet, start) > 0 for start in starts[::3]]
+    assert ((found.normal[::3] @ sheet.normal > 0.0) == above).all()
+
+
 def lattice_points(rng, count):
     """Yield -1, 0 or 1, and a normal and a point of 53-bit integers with this dot product."""
     while count:

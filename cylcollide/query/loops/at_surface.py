@@ -3,10 +3,10 @@
 import numpy as np
 
 from cylcollide._types import NO_LIMB, POLICY_EXIT, Column, Rows
-from cylcollide.kernels.at_surface import settled_bounds
+from cylcollide.kernels.at_surface import UNKNOWN, level_sides, settled_bounds
 from cylcollide.kernels.hit_bounds import is_undecided, no_hit
 from cylcollide.kernels.limb_table import LimbRows, limb_at
-from cylcollide.kernels.ray import exact_displacement, is_trusted, ray_at
+from cylcollide.kernels.ray import as_vector, exact_displacement, is_trusted, ray_at
 from cylcollide.kernels.thick import touches_between_edges
 from cylcollide.kernels.ties import closer_or_tied
 from cylcollide.query.loops.columns import HitColumns
@@ -40,7 +40,11 @@ def settle_rows(
         for position in range(offsets[k], offsets[k + 1]):
             limb = codes[position] // 2
             one = limb_at(table.rows, table.kernel_shape, limb)
-            bounds = settled_bounds(ray, displacement, one, batch.policy, sides[position, 0], sides[position, 1])
+            start, end = sides[position, 0] + 0, sides[position, 1] + 0
+            if start == UNKNOWN and end == UNKNOWN:
+                last = as_vector(batch.rays.second, k)
+                start, end = level_sides(ray, displacement, last, batch.rays.is_segment, one)
+            bounds = settled_bounds(ray, displacement, one, batch.policy, start, end)
             missed[position] = trusted and not (bounds.possible or bounds.inside)
             is_later = trusted and bounds.possible and not bounds.inside and bounds.lower > 0.0
             earliest[position] = bounds.lower * ray.per_length * BEFORE if is_later else 0.0

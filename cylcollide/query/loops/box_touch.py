@@ -66,7 +66,7 @@ def touch_box(centres: Vectors, boxes: Rows[np.float64], i: int, limb: Limb) -> 
         square = dot(way, way)
         if square <= pad * pad and is_thick and distance_bounds(point, limb)[1] <= 0.5 * pad:
             return NEAR  # the box holds all places within `pad` of the point
-        if False:
+        if square == 0.0:
             return OPEN
         distance = sqrt(square)
         n = (way[0] / distance, way[1] / distance, way[2] / distance)

@@ -11,14 +11,16 @@ import numpy as np
 from cylcollide._types import NO_LIMB, POLICY_HIT, BoolArray, Column, Face, Int32Array, Int64Array
 from cylcollide.bvh.layout import Tree
 from cylcollide.bvh.traverse import Stack, local_ray, make_stack, visit_on_ray
+from cylcollide.kernels.at_surface import level_sides, settled_span
 from cylcollide.kernels.chord import ChordEnds, certain_chord
 from cylcollide.kernels.dispatch import pieces
+from cylcollide.kernels.double_double import DoubleDouble
 from cylcollide.kernels.hit_bounds import span_of
 from cylcollide.kernels.inside_policy import ray_hit_bounds
 from cylcollide.kernels.interval import Span
 from cylcollide.kernels.level import level_ray, level_span, owner
 from cylcollide.kernels.limb_table import Limb, LimbRows, is_considered, limb_at
-from cylcollide.kernels.ray import Ray, Rays, exact_displacement, is_trusted, limit_of, ray_at
+from cylcollide.kernels.ray import Ray, Rays, as_vector, exact_displacement, is_trusted, limit_of, ray_at
 from cylcollide.kernels.thick_surface import thick_chord
 from cylcollide.kernels.ties import EARLIER, TIED
 from cylcollide.query.loops.chord_order import entry_order, piece_span, precedes
@@ -54,29 +56,44 @@ def chord_at(rays: Rays, i: int, ray: Ray, limb: Limb, span: Span) -> tuple[bool
 
 @noinline
 def level_span_at(rays: Rays, i: int, ray: Ray, limb: Limb, piece: int) -> Span:
-    """`level_span` of ray i."""
-    return level_span(ray, exact_displacement(rays, i), limb, piece)
+    """`level_span` of ray i, whose start and end may be next to level faces."""
+    displacement, end = exact_displacement(rays, i), as_vector(rays.second, i)
+    sides = level_sides(ray, displacement, end, rays.is_segment, limb)
+    return settled_span(ray, level_span(ray, displacement, limb, piece), *sides)
 
 
 @noinline
 def write_level_chord(
     chords: ChordColumns, row: int, rays: Rays, i: int, ray: Ray, limb: Limb, number: int, piece: int
 ) -> bool:
-    """Write the chord of ray i along level faces of a limb, if float64 decides it; returns whether it does."""
-    displacement, limit = exact_displacement(rays, i), limit_of(rays, i)
+    """Write the chord of ray i in a limb with level faces, if these decide it; returns whether they do.
+
+    The ray runs along such a face, or it starts or ends next to one.
+    """
+    displacement, limit, end = exact_displacement(rays, i), limit_of(rays, i), as_vector(rays.second, i)
     moved, is_beyond, plane = level_ray(ray, displacement, limb)
     if is_beyond:
         return False
-    span = span_of(moved, limb, piece)
+    span = settled_span(moved, span_of(moved, limb, piece), *level_sides(ray, displacement, end, rays.is_segment, limb))
     if moved.radius > 0.0:
         decided, (entry, leave, first, last) = thick_chord(displacement, moved, limit, limb, span)
     else:
         decided, (entry, leave, first, last) = certain_chord(displacement, moved, limit, limb, span)
     if not decided:
         return False
+    entry, leave = within(entry, limit), within(leave, limit)
     write_chord(chords, row, number, (entry, leave, owner(first, plane), owner(last, plane)))
     chords.exact_hit[row] = chords.exact_chord[row] = True  # other kernels would look for ends in the plane
     return True
+
+
+@inlined
+def within(fraction: DoubleDouble, limit: float) -> DoubleDouble:
+    """A fraction that is certainly between 0 and the limit, without the error by which it may be beyond."""
+    high, low = fraction
+    if high < 0.0 or (high == 0.0 and low < 0.0):
+        return 0.0, 0.0
+    return (limit, 0.0) if high > limit or (high == limit and low > 0.0) else fraction
 
 
 @compiled_loop
