@@ -19,9 +19,9 @@ from cylcollide.runtime.compile import compiled, inlined, linkonce
 
 FACE_INSIDE, TUBE = float(Face.INSIDE), int(Shape.TUBE)
 
-UNKNOWN, OUTSIDE, LEAVING, INSIDE, ENTERING, WITHIN = range(6)
+UNKNOWN, OUTSIDE, LEAVING, INSIDE, ENTERING, EXITING, WITHIN = range(7)
 """Sides of a limb, for a ray from there. LEAVING: outside; the ray misses the limb. INSIDE: inside or on the surface.
-ENTERING: on a level face, through which the ray enters. WITHIN: inside, also for a ray that begins slightly before."""
+ENTERING, EXITING: on a level face, through which the ray enters or exits. WITHIN: inside, or along such a face."""
 
 AFTER = 1.0 + 2.0**-50
 """Factor from a ray's limit to a time after it."""
@@ -70,9 +70,11 @@ def settled_span(ray: Ray, span: Span, start: int, end: int) -> Span:
         last = min(last, ray.limit)
     if start >= INSIDE:
         inner = extended(inner, 0.0, 0.0)
+    if start == EXITING:
+        last = min(last, 0.0)
     if end >= INSIDE:
-        inner = extended(inner, ray.limit, ray.limit * AFTER if end == WITHIN else ray.limit)
-    if end == ENTERING:  # backwards: the ray leaves the limb at its end
+        inner = extended(inner, ray.limit, ray.limit * AFTER if end >= EXITING else ray.limit)
+    if end == ENTERING:  # backwards: the ray exits at its end
         last = min(last, ray.limit)
     return Span((first, last), inner, span.first_face, span.last_face)
 
@@ -101,7 +103,7 @@ def level_side(point: Vector, way: Vector, limb: Limb) -> int:
 
     UNKNOWN on an edge of two of them, which one of both owns.
     """
-    moved, is_level, is_outside, planes, enters = point, False, False, 0, False
+    moved, is_level, is_outside, planes, side = point, False, False, 0, WITHIN
     for k in range(3):
         if has_level_faces(limb, k):
             low, high, _, _, middle = level_heights(limb, k)
@@ -109,11 +111,10 @@ def level_side(point: Vector, way: Vector, limb: Limb) -> int:
             if (under > 0.0 and way[k] <= 0.0) or (over > 0.0 and way[k] >= 0.0):
                 return LEAVING
             moved, is_level, is_outside = moved_to(moved, k, middle), True, is_outside or under > 0.0 or over > 0.0
-            planes += under == 0.0 or over == 0.0
-            enters = enters or (under == 0.0 and way[k] > 0.0) or (over == 0.0 and way[k] < 0.0)
+            if under == 0.0 or over == 0.0:
+                inward = way[k] if under == 0.0 else -way[k]
+                planes, side = planes + 1, ENTERING if inward > 0.0 else EXITING if inward < 0.0 else side
     if is_outside or not is_level or planes > 1:
         return OUTSIDE if is_outside else UNKNOWN
     lower, upper = distance_bounds(moved, limb)
-    if upper <= 0.0:
-        return ENTERING if enters else WITHIN
-    return OUTSIDE if lower > 0.0 else UNKNOWN
+    return side if upper <= 0.0 else OUTSIDE if lower > 0.0 else UNKNOWN

@@ -113,7 +113,7 @@ def test_rays_from_and_to_level_faces_need_no_exact_arithmetic(kind, inside, exa
     assert not exactly or kind.startswith("tubes")
     assert hits.rechecked > n / 15
     check_hits(hits, solids_of(limbs), starts, ends, inside)
-    check_chords(chords, solids_of(limbs), starts, ends, 1e-30)
+    check_chords(chords, solids_of(limbs), starts, ends, 1e-300)
     assert np.array_equal(blocked, hits.hit)
     assert [one.fraction.tobytes() for one in few] == [hits.fraction[k : k + 1].tobytes() for k in range(12)]
     assert (rays.limb[hits.hit] >= 0).all()
