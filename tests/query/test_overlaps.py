@@ -105,6 +105,30 @@ def test_level_boxes_are_exact():
         assert n / 12 < sum(touching) < n / 2
 
 
+@pytest.mark.parametrize("away", [0.0, 0.1, 7e4])
+def test_turned_crates_on_level_ground_are_exact(away: float):
+    """On a box, a cylinder's cap, or a tube's; lifted by one ulp, or beside it, they are apart."""
+    low, high, half = [away, away, away - 1], [away, away, away], [0.3, 0.2, 0.7]
+    still, turned = [0, 0, 0, 1], [0, 0, 0.28, 0.96]
+    boxes = cc.Limbs.boxes(low, still, [4, 4, 1])
+    ground = boxes, cc.Limbs.cylinders(low, high, 4.0), cc.Limbs.tubes(high, low, 4.0, 0.5)
+    for limbs in ground:
+        top = Fraction(away - 1) + 1 if limbs is boxes else Fraction(away)
+        z = next(z for z in (away + 0.7, np.nextafter(away + 0.7, 9e9)) if Fraction(z) - Fraction(0.7) >= top)
+        centres = [
+            [away + 2, away, np.nextafter(z, -9)],
+            [away + 2, away, np.nextafter(z, 9e9)],
+            [away + 9, away, away],
+        ]
+        world = cc.HitWorld(limbs)
+        found = world.overlap_boxes([*centres, [away + 2, away, z]], turned, half)
+        on = Fraction(z) - Fraction(0.7) == top
+        assert found.query.tolist() == [0] + [3] * on
+        assert not found.undecided.any()
+        leaning = world.overlap_boxes([away + 2, away, away + 0.65], [0.6, 0, 0, 0.8], [0.5, 0.5, 0.5])
+        assert len(leaning) == 1
+
+
 @pytest.mark.parametrize("unit", [1e-140, 1e-8, 1e80])
 def test_level_boxes_in_any_unit_touch(unit: float):
     """Where products of sizes leave the range of numbers, rational arithmetic decides."""

@@ -2,7 +2,10 @@
 
 A point is projected onto the limb and onto the box in turn (alternating projections, with relaxation and momentum). It
 converges to a point of both, or to the closest points of both; each step tests the plane across the vector from the
-limb's place to the box's. For boxes along x, y and z, sums of their numbers decide without error.
+limb's place to the box's.
+
+Along a coordinate axis to which both have level faces, heights are compared without error, and the box is then moved to
+the middle of the limb.
 """
 
 from math import sqrt
@@ -11,7 +14,7 @@ import numpy as np
 
 from cylcollide._types import Column, Rows, Vectors
 from cylcollide.kernels.distance import distance_bounds
-from cylcollide.kernels.level import BOX, beyond, level_axis, level_heights
+from cylcollide.kernels.level import BOX, beyond, has_level_faces, level_heights, moved_to
 from cylcollide.kernels.limb_table import Limb, LimbRows, limb_at
 from cylcollide.kernels.ray import as_vector, dot, largest_component, subtract
 from cylcollide.kernels.support import support, way_from
@@ -49,8 +52,13 @@ def touch_box(centres: Vectors, boxes: Rows[np.float64], i: int, limb: Limb) -> 
     a, b = as_vector(boxes[:, :3], i), as_vector(boxes[:, 3:6], i)
     c, half = as_vector(boxes[:, 6:9], i), as_vector(boxes[:, 9:], i)
     box = Limb(BOX, centre, a, b[0], b[1], b[2], c, half, limb.extent)
-    if is_level(box) and is_level(limb):
-        return touch_level(box, limb)
+    for k in range(3):
+        if has_level_faces(box, k) and has_level_faces(limb, k):
+            low, high, _, _, middle = level_heights(limb, k)
+            height, reach = level_heights(box, k)[1]
+            if beyond(height, (-low[0], -low[1]), -reach) < 0.0 or beyond(-height, high, -reach) < 0.0:
+                return FAR
+            centre = moved_to(centre, k, middle)
     pad = 4.0 * PAD * (largest_component(centre) + half[0] + half[1] + half[2] + limb.extent)
     is_thick, place, between = min(half[0], half[1], half[2]) > pad, limb.centre, subtract(centre, limb.centre)
     last = place
@@ -78,23 +86,6 @@ def touch_box(centres: Vectors, boxes: Rows[np.float64], i: int, limb: Limb) -> 
         place = moved[0] + MOMENTUM * step[0], moved[1] + MOMENTUM * step[1], moved[2] + MOMENTUM * step[2]
         last = moved
     return OPEN
-
-
-@inlined
-def is_level(limb: Limb) -> bool:
-    """Whether a limb is a box whose axes are exactly parallel to x, y and z."""
-    return limb.kind == BOX and level_axis(limb, 0) >= 0 and level_axis(limb, 1) >= 0 and level_axis(limb, 2) >= 0
-
-
-@compiled
-def touch_level(one: Limb, other: Limb) -> int:
-    """Whether two such boxes touch, without error: NEAR or FAR."""
-    for k in range(3):
-        height, half = level_heights(one, k)[1]
-        middle, reach = level_heights(other, k)[1]
-        if beyond(height, (-middle, reach), -half) < 0.0 or beyond(-height, (middle, reach), -half) < 0.0:
-            return FAR
-    return NEAR
 
 
 @inlined
