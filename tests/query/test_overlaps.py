@@ -125,7 +125,7 @@ def test_turned_crates_on_level_ground_are_exact(away: float):
         on = Fraction(z) - Fraction(0.7) == top
         assert found.query.tolist() == [0] + [3] * on
         assert not found.undecided.any()
-        leaning = world.overlap_boxes([away + 2, away, away + 0.65], [0.6, 0, 0, 0.8], [0.5, 0.5, 0.5])
+        leaning = world.overlap_boxes([away + 2, away, away + 0.6], [0.6, 0, 0, 0.8], [0.5, 0.5, 0.5])
         assert len(leaning) == 1
 
 
