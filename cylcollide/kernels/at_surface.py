@@ -5,6 +5,8 @@ and next to a level face the coordinates do. A ray that starts outside a convex 
 place misses the limb.
 """
 
+from typing import TypeAlias
+
 from cylcollide._types import POLICY_EXIT, POLICY_HIT, Face, Shape
 from cylcollide.kernels.distance import distance_bounds
 from cylcollide.kernels.double_double import DoubleDoubleVector, Vector, high_words
@@ -17,7 +19,7 @@ from cylcollide.kernels.ray import Ray
 from cylcollide.kernels.traits import BOUNDED
 from cylcollide.runtime.compile import compiled, inlined, linkonce
 
-FACE_INSIDE, TUBE = float(Face.INSIDE), int(Shape.TUBE)
+FACE_INSIDE, NONE, TUBE = float(Face.INSIDE), float(Face.NONE), int(Shape.TUBE)
 
 UNKNOWN, OUTSIDE, LEAVING, INSIDE, ENTERING, EXITING, WITHIN = range(7)
 """Sides of a limb, for a ray from there. LEAVING: outside; the ray misses the limb. INSIDE: inside or on the surface.
@@ -25,6 +27,8 @@ ENTERING, EXITING: on a level face, through which the ray enters or exits. WITHI
 
 AFTER = 1.0 + 2.0**-50
 """Factor from a ray's limit to a time after it."""
+
+LONGER = 1.0 + 2.0**-20
 
 LEAST_TIME = 2.0**-1022
 """Lower bound, in metres, of the first contact of a ray that certainly starts outside."""
@@ -37,7 +41,7 @@ def settled_bounds(
     ray: Ray, displacement: DoubleDoubleVector, limb: Limb, policy: int, start: int, end: int
 ) -> HitBounds:
     """The hit of one ray with a limb, given the side of its start and, for the reversed ray, of its end."""
-    span, is_tube = level_span(ray, displacement, limb, 0), limb.kind == TUBE
+    span, is_tube = level_span(lengthened(ray, end), displacement, limb, 0), limb.kind == TUBE
     bounds = ray_hit_bounds(ray, span, policy)
     if is_tube:
         bounds = or_behind(bounds, ray_hit_bounds(ray, level_span(ray, displacement, limb, 1), policy))
@@ -58,6 +62,13 @@ def settled_bounds(
     if end == OUTSIDE and ray.limit < inner[0] <= inner[1]:
         return MISSED
     return ray_hit_bounds(ray, settled_span(ray, span, start, end), policy)
+
+
+@inlined
+def lengthened(ray: Ray, end: int) -> Ray:
+    """The ray, or a slightly longer one if it is thick and ends in a limb: bounds of its contact end at its limit."""
+    longer = ray.limit * (LONGER if ray.radius > 0.0 and end >= INSIDE else 1.0)
+    return Ray(ray.origin, ray.direction, ray.length, ray.per_length, longer, ray.extent, ray.radius)
 
 
 @inlined
@@ -85,36 +96,45 @@ def extended(inner: Interval, begin: float, end: float) -> Interval:
     return (begin, end) if empty(inner) else (min(inner[0], begin), max(inner[1], end))
 
 
+LevelSide: TypeAlias = tuple[int, float]
+"""A side, and the level face that a point is on, NONE for no face."""
+
+NO_SIDE: LevelSide = (UNKNOWN, NONE)
+
+
 @linkonce
-def level_sides(ray: Ray, displacement: DoubleDoubleVector, end: Vector, has_end: bool, limb: Limb) -> tuple[int, int]:
-    """The sides of the start, and of the end if it has one, of a ray at a limb with level faces; else UNKNOWN."""
-    if ray.radius > 0.0 or limb.kind == TUBE:
-        return UNKNOWN, UNKNOWN
+def level_sides(
+    ray: Ray, displacement: DoubleDoubleVector, end: Vector, has_end: bool, limb: Limb
+) -> tuple[LevelSide, LevelSide]:
+    """`level_side` of the start, and of the end if it has one, of a ray; UNKNOWN for a limb of two pieces."""
+    if limb.kind == TUBE:
+        return NO_SIDE, NO_SIDE
     x, y, z = high_words(displacement)
-    return (
-        level_side(ray.origin, (x, y, z), limb),
-        level_side(end, (-x, -y, -z), limb) if has_end else UNKNOWN,
-    )
+    start = level_side(ray.origin, (x, y, z), ray.radius, limb)
+    return start, level_side(end, (-x, -y, -z), ray.radius, limb) if has_end else NO_SIDE
 
 
 @compiled
-def level_side(point: Vector, way: Vector, limb: Limb) -> int:
-    """The side on which a point lies, next to level faces without error; `way`: the direction of a ray from there.
+def level_side(point: Vector, way: Vector, radius: float, limb: Limb) -> LevelSide:
+    """The side on which a ball lies, next to level faces without error; `way`: the direction of a ray from there.
 
-    UNKNOWN on an edge of two of them, which one of both owns.
+    UNKNOWN on an edge of two of them, which one of both owns, and for a ball that is next to an edge.
     """
-    moved, is_level, is_outside, planes, side = point, False, False, 0, WITHIN
+    moved, is_level, is_outside, planes, faces, side, face = point, False, False, 0, 0, WITHIN, NONE
     for k in range(3):
         if has_level_faces(limb, k):
-            low, high, _, _, middle = level_heights(limb, k)
-            under, over = beyond(-point[k], low, 0.0), beyond(point[k], (-high[0], -high[1]), 0.0)
+            low, high, low_face, high_face, middle = level_heights(limb, k)
+            under, over = beyond(-point[k], low, radius), beyond(point[k], (-high[0], -high[1]), radius)
+            faces += beyond(-point[k], low, 0.0) > 0.0 or beyond(point[k], (-high[0], -high[1]), 0.0) > 0.0
             if (under > 0.0 and way[k] <= 0.0) or (over > 0.0 and way[k] >= 0.0):
-                return LEAVING
+                return LEAVING, NONE
             moved, is_level, is_outside = moved_to(moved, k, middle), True, is_outside or under > 0.0 or over > 0.0
             if under == 0.0 or over == 0.0:
-                inward = way[k] if under == 0.0 else -way[k]
+                inward, face = (way[k], low_face) if under == 0.0 else (-way[k], high_face)
                 planes, side = planes + 1, ENTERING if inward > 0.0 else EXITING if inward < 0.0 else side
-    if is_outside or not is_level or planes > 1:
-        return OUTSIDE if is_outside else UNKNOWN
+    if is_outside or not is_level or planes > 1 or faces > 1:
+        return OUTSIDE if is_outside else UNKNOWN, NONE
     lower, upper = distance_bounds(moved, limb)
-    return side if upper <= 0.0 else OUTSIDE if lower > 0.0 else UNKNOWN
+    if upper <= 0.0:
+        return side, face
+    return OUTSIDE if lower > radius and faces == 0 else UNKNOWN, NONE

@@ -15,7 +15,7 @@ from cylcollide._types import POLICY_CODES, RayNumbers
 from cylcollide.exact.line import segment_numbers
 from cylcollide.exact.order import hit_time, limb_chords
 from cylcollide.exact.thick import grown_by
-from cylcollide.kernels.at_surface import INSIDE, LEAVING, OUTSIDE, UNKNOWN, settled_bounds
+from cylcollide.kernels.at_surface import INSIDE, LEAVING, OUTSIDE, UNKNOWN, WITHIN, level_side, settled_bounds
 from cylcollide.kernels.box import box_axes
 from cylcollide.kernels.double_double import vector_difference
 from cylcollide.kernels.limb_table import plain_limb
@@ -113,3 +113,21 @@ def test_slabs_parallel_to_a_ray_are_exact():
         seen["open" if bounds.possible and not bounds.certain else is_hit] += not is_tilted
     assert seen[True] > 20 < seen[False]
     assert seen["open"] < 30
+
+
+@pytest.mark.parametrize("radius", [0.0, 0.2])
+def test_sides_next_to_level_faces_are_those_of_distances(radius: float):
+    """Balls around a box, a yawed box and a cylinder, also next to edges and corners, where nothing is claimed."""
+    rng, seen = np.random.default_rng(6), set[int]()
+    for limbs in (
+        cc.Limbs.boxes([0, 0, 0], [0, 0, 0, 1], [0.5, 0.5, 0.5]),
+        cc.Limbs.boxes([0, 0, 0], [0, 0, 0.28, 0.96], [0.5, 0.5, 0.5]),
+        cc.Limbs.cylinders([0, -0.5, 0], [0, 0.5, 0], 0.5),
+    ):
+        points, ways = rng.uniform(-0.8, 0.8, (300, 3)), rng.normal(size=(300, 3))
+        distance = limbs[np.zeros(300, int)].closest_points(points).distance
+        for point, way, off in zip(points.tolist(), ways.tolist(), distance.tolist(), strict=True):
+            side, _ = level_side(tuple(point), tuple(way), radius, plain_limb(limbs._table, 0))
+            seen.add(side)
+            assert side == UNKNOWN or (side >= INSIDE) == (off <= radius), (point, off)
+    assert seen == {OUTSIDE, LEAVING, WITHIN} | ({UNKNOWN} if radius else set())

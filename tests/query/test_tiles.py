@@ -92,28 +92,33 @@ YAWED = cc.Limbs.boxes(WIDE, [0.0, 0.0, 0.28, 0.96], [0.5, 0.5, 0.5])
 STOOD_ON = {**APART, "yawed boxes": (YAWED, (2,))}
 
 
-@pytest.mark.coverage("ignore-yawed boxes", "exit-boxes", "hit-cylinders 1")
+@pytest.mark.coverage("ignore-yawed boxes-0.0", "exit-boxes-0.0", "hit-cylinders 1-0.25")
+@pytest.mark.parametrize("radius", [0.0, 0.25])
 @pytest.mark.parametrize("kind", STOOD_ON)
 @pytest.mark.parametrize("inside", ["hit", "exit", "ignore"])
-def test_rays_from_and_to_level_faces_need_no_exact_arithmetic(kind, inside, exactly: list[Any]):
-    """A ray from the eyes to the feet, a ricochet, and the adjacent numbers above and below the ground."""
+def test_rays_from_and_to_level_faces_need_no_exact_arithmetic(kind, inside, radius, exactly: list[Any]):
+    """A ray from the eyes to the feet, a ball that falls or leaves, and the adjacent numbers above and below."""
     (limbs, axes), rng, n = STOOD_ON[kind], np.random.default_rng(4), sized(120, 36)
     starts, on, i, limbs = rng.uniform(-1.0, 5.0, (n, 3)), rng.integers(0, 2, n), np.arange(n), limbs[[0, 16]]
     axis, side = np.resize(axes, n), rng.choice([-1.0, 1.0], n)
-    ends = limbs.p1[on] + rng.uniform(-0.5, 0.5, (n, 3))
+    ends = limbs.p1[on] + np.where(i % 7 == 6, 0.7, 0.5)[:, None] * rng.uniform(-1.0, 1.0, (n, 3))  # some next to edges
     half = 0.25 if kind == "turned boxes" else 0.5
     ends[i, axis] = limbs.p1[on, axis] + 0.5 * (limbs.p2 - limbs.p1)[on, axis] + side * np.where(axis == 2, half, 0.5)
+    ends[i, axis] += side * radius
     ends[i, axis] = np.where(i % 3 == 2, np.nextafter(ends[i, axis], rng.choice([-9, 9], n)), ends[i, axis])
     starts[i % 2 == 1], ends[i % 2 == 1] = ends[i % 2 == 1], starts[i % 2 == 1].copy()
-    world = cc.HitWorld(limbs)
-    hits, chords = world.cast_segments(starts, ends, inside=inside), world.chords_segments(starts, ends)
-    rays = world.cast_rays(starts, ends - starts, max_distance=9.0, inside=inside)
-    few = [world.cast_segments(starts[k], ends[k], inside=inside) for k in range(12)]
-    blocked = world.occluded_segments(starts, ends, inside=inside)
-    assert not exactly or kind.startswith("tubes")
-    assert hits.rechecked > n / 15
-    check_hits(hits, solids_of(limbs), starts, ends, inside)
-    check_chords(chords, solids_of(limbs), starts, ends, 1e-300)
+    world, options, solids = cc.HitWorld(limbs), {"inside": inside, "radius": radius}, solids_of(limbs, radius)
+    hits, chords = world.cast_segments(starts, ends, **options), world.chords_segments(starts, ends, radius=radius)
+    rays = world.cast_rays(starts, ends - starts, max_distance=9.0, **options)
+    few = [world.cast_segments(starts[k], ends[k], **options) for k in range(12)]
+    blocked = world.occluded_segments(starts, ends, **options)
+    if not (kind.startswith("tubes") or (radius and inside == "exit")):
+        assert len(exactly) <= (n / 4 if radius else 0)
+    assert hits.rechecked > n / 20
+    check_hits(hits, solids, starts, ends, inside)
+    check_chords(chords, solids, starts, ends, 1e-300)
+    touched = world.overlap_capsules(starts, ends, radius)
+    assert np.array_equal(np.diff(touched.offsets), np.diff(chords.offsets)) or kind.startswith("tubes")
     assert np.array_equal(blocked, hits.hit)
     assert [one.fraction.tobytes() for one in few] == [hits.fraction[k : k + 1].tobytes() for k in range(12)]
     assert (rays.limb[hits.hit] >= 0).all()

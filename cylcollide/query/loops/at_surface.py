@@ -43,7 +43,7 @@ def settle_rows(
             start, end = sides[position, 0] + 0, sides[position, 1] + 0
             if start == UNKNOWN and end == UNKNOWN:
                 last = as_vector(batch.rays.second, k)
-                start, end = level_sides(ray, displacement, last, batch.rays.is_segment, one)
+                (start, _), (end, _) = level_sides(ray, displacement, last, batch.rays.is_segment, one)
             bounds = settled_bounds(ray, displacement, one, batch.policy, start, end)
             missed[position] = trusted and not (bounds.possible or bounds.inside)
             is_later = trusted and bounds.possible and not bounds.inside and bounds.lower > 0.0

@@ -11,7 +11,7 @@ import numpy as np
 from cylcollide._types import NO_LIMB, POLICY_HIT, BoolArray, Column, Face, Int32Array, Int64Array
 from cylcollide.bvh.layout import Tree
 from cylcollide.bvh.traverse import Stack, local_ray, make_stack, visit_on_ray
-from cylcollide.kernels.at_surface import level_sides, settled_span
+from cylcollide.kernels.at_surface import EXITING, FACE_INSIDE, lengthened, level_sides, settled_span
 from cylcollide.kernels.chord import ChordEnds, certain_chord
 from cylcollide.kernels.dispatch import pieces
 from cylcollide.kernels.double_double import DoubleDouble
@@ -58,8 +58,8 @@ def chord_at(rays: Rays, i: int, ray: Ray, limb: Limb, span: Span) -> tuple[bool
 def level_span_at(rays: Rays, i: int, ray: Ray, limb: Limb, piece: int) -> Span:
     """`level_span` of ray i, whose start and end may be next to level faces."""
     displacement, end = exact_displacement(rays, i), as_vector(rays.second, i)
-    sides = level_sides(ray, displacement, end, rays.is_segment, limb)
-    return settled_span(ray, level_span(ray, displacement, limb, piece), *sides)
+    (start, _), (last, _) = level_sides(ray, displacement, end, rays.is_segment, limb)
+    return settled_span(ray, level_span(lengthened(ray, last), displacement, limb, piece), start, last)
 
 
 @noinline
@@ -71,10 +71,19 @@ def write_level_chord(
     The ray runs along such a face, or it starts or ends next to one.
     """
     displacement, limit, end = exact_displacement(rays, i), limit_of(rays, i), as_vector(rays.second, i)
+    (side, face), (last_side, last_face) = level_sides(ray, displacement, end, rays.is_segment, limb)
+    if side == EXITING or last_side == EXITING:
+        if side == EXITING:
+            ends = (0.0, 0.0), (0.0, 0.0), FACE_INSIDE, face
+        else:
+            ends = (limit, 0.0), (limit, 0.0), last_face, FACE_INSIDE
+        write_chord(chords, row, number, ends)
+        chords.exact_hit[row] = chords.exact_chord[row] = True
+        return True
     moved, is_beyond, plane = level_ray(ray, displacement, limb)
     if is_beyond:
         return False
-    span = settled_span(moved, span_of(moved, limb, piece), *level_sides(ray, displacement, end, rays.is_segment, limb))
+    span = settled_span(moved, span_of(lengthened(moved, last_side), limb, piece), side, last_side)
     if moved.radius > 0.0:
         decided, (entry, leave, first, last) = thick_chord(displacement, moved, limit, limb, span)
     else:
