@@ -116,6 +116,30 @@ def walls() -> dict[str, Pair]:
     return {"bullets at walls": (MANY, flown(boxes), flown(capsules))}
 
 
+def ground() -> dict[str, Pair]:
+    """Rays, balls, capsules and crates that end or stand on level ground, turned about the vertical, and 1 mm above."""
+    rng, up, turn = np.random.default_rng(3), np.array([0.0, 0.0, 1.0]), np.array([0.0, 0.0, 0.28, 0.96])
+    world = cc.HitWorld(cc.Limbs.boxes(-0.5 * up, turn, [50.0, 50.0, 0.5]))
+    feet, off = rng.uniform(-9.0, 9.0, (MANY, 3)) * [1.0, 1.0, 0.0], 0.001 * up
+    eyes, one = feet + rng.normal(size=(MANY, 3)) * [1.0, 1.0, 0.0] + 1.7 * up, slice(1)
+
+    def pair(n: int, query: Callable[[Float64Array], object]) -> Pair:
+        return n, lambda: query(feet[:n]), lambda: query(feet[:n] + off)
+
+    return {
+        "rays that end on the ground": pair(MANY, lambda p: world.cast_segments(eyes, p)),
+        "one ray that ends on the ground": pair(1, lambda p: world.cast_segments(eyes[one], p)),
+        "rays from the ground": pair(MANY, lambda p: world.cast_segments(p, eyes)),
+        "chords that end on the ground": pair(MANY, lambda p: world.chords_segments(eyes, p)),
+        "balls that fall on the ground": pair(
+            MANY, lambda p: world.cast_segments(eyes + 0.5 * up, p + 0.5 * up, radius=0.5)
+        ),
+        "balls on the ground": pair(MANY, lambda p: world.overlap_spheres(p + 0.5 * up, 0.5)),
+        "capsules on the ground": pair(MANY, lambda p: world.overlap_capsules(p + 0.5 * up, p + 1.5 * up, 0.5)),
+        "crates on the ground": pair(MANY, lambda p: world.overlap_boxes(p + 0.5 * up, turn[[0, 1, 3, 2]], [0.5] * 3)),
+    }
+
+
 def one_plane() -> dict[str, Pair]:
     """Rays at overlapping walls of one turn, whose faces lie in one plane up to rounding, and at walls 1 cm apart."""
     turn, rng = [0.0, 0.0, 0.3, 0.9], np.random.default_rng(2)
@@ -165,7 +189,7 @@ def row_of(name: str, rows: int, touching: Callable[[], object], aside: Callable
 def main() -> None:
     """Time all, and write a table."""
     out = script_options(__doc__, "benchmarks/touching.csv").parse_args().out
-    pairs = {**tiles(), **chords(), **surfaces(), **walls(), **one_plane(), **parked()}
+    pairs = {**tiles(), **chords(), **surfaces(), **walls(), **ground(), **one_plane(), **parked()}
     save(out, (row_of(name, *pair) for name, pair in pairs.items()))
 
 

@@ -29,6 +29,7 @@ AFTER = 1.0 + 2.0**-50
 """Factor from a ray's limit to a time after it."""
 
 LONGER = 1.0 + 2.0**-20
+"""Factor from the limit of a thick ray to that of the ray whose bounds are computed."""
 
 LEAST_TIME = 2.0**-1022
 """Lower bound, in metres, of the first contact of a ray that certainly starts outside."""

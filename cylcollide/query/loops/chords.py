@@ -58,6 +58,9 @@ def chord_at(rays: Rays, i: int, ray: Ray, limb: Limb, span: Span) -> tuple[bool
 def level_span_at(rays: Rays, i: int, ray: Ray, limb: Limb, piece: int) -> Span:
     """`level_span` of ray i, whose start and end may be next to level faces."""
     displacement, end = exact_displacement(rays, i), as_vector(rays.second, i)
+    span = level_span(ray, displacement, limb, piece)
+    if ray_hit_bounds(ray, span, POLICY_HIT).certain:
+        return span
     (start, _), (last, _) = level_sides(ray, displacement, end, rays.is_segment, limb)
     return settled_span(ray, level_span(lengthened(ray, last), displacement, limb, piece), start, last)
 
@@ -71,23 +74,19 @@ def write_level_chord(
     The ray runs along such a face, or it starts or ends next to one.
     """
     displacement, limit, end = exact_displacement(rays, i), limit_of(rays, i), as_vector(rays.second, i)
-    (side, face), (last_side, last_face) = level_sides(ray, displacement, end, rays.is_segment, limb)
-    if side == EXITING or last_side == EXITING:
-        if side == EXITING:
-            ends = (0.0, 0.0), (0.0, 0.0), FACE_INSIDE, face
-        else:
-            ends = (limit, 0.0), (limit, 0.0), last_face, FACE_INSIDE
-        write_chord(chords, row, number, ends)
-        chords.exact_hit[row] = chords.exact_chord[row] = True
-        return True
     moved, is_beyond, plane = level_ray(ray, displacement, limb)
     if is_beyond:
         return False
-    span = settled_span(moved, span_of(lengthened(moved, last_side), limb, piece), side, last_side)
-    if moved.radius > 0.0:
-        decided, (entry, leave, first, last) = thick_chord(displacement, moved, limit, limb, span)
-    else:
-        decided, (entry, leave, first, last) = certain_chord(displacement, moved, limit, limb, span)
+    decided, (entry, leave, first, last) = chord_at(rays, i, moved, limb, span_of(moved, limb, piece))
+    if not decided:
+        (side, face), (last_side, last_face) = level_sides(ray, displacement, end, rays.is_segment, limb)
+        if side == EXITING:
+            entry, leave, first, last, decided = (0.0, 0.0), (0.0, 0.0), FACE_INSIDE, face, True
+        elif last_side == EXITING:
+            entry, leave, first, last, decided = (limit, 0.0), (limit, 0.0), last_face, FACE_INSIDE, True
+        else:
+            span = settled_span(moved, span_of(lengthened(moved, last_side), limb, piece), side, last_side)
+            decided, (entry, leave, first, last) = chord_at(rays, i, moved, limb, span)
     if not decided:
         return False
     entry, leave = within(entry, limit), within(leave, limit)
