@@ -106,7 +106,7 @@ def test_grazes_are_decided_down_to_rounding(kind):
     for _ in range(12):
         limb = limb_of(kind, rng)
         start, end, _ = segment_at(limb, rng)
-        t = np.linspace(0.0, 1.0, 1001, dtype=np.longdouble)
+        t = np.linspace(0.0, 1.0, 4001, dtype=np.longdouble)
         step = end.astype(np.longdouble) - start
         for _ in range(6):
             d = distance(limb, start + t[:, None] * step)
@@ -187,7 +187,7 @@ def bore_rays(rng, n):
 
 def test_bores_equal_rational_arithmetic():
     rng, pieces, faces, open_ones = np.random.default_rng(77), [0, 0, 0], set(), 0
-    for tube, start, end, radius in bore_rays(rng, 90):
+    for tube, start, end, radius in bore_rays(rng, 180):
         solid = grown_by(exact_limb(tube._table, 0), radius)
         chords = limb_chords(segment_numbers(start, end), solid)
         spans = [span_of(tube, start, end, radius, piece) for piece in (0, 1)]
@@ -208,7 +208,7 @@ def test_bores_equal_rational_arithmetic():
             if chord.exit_face != cc.Face.INSIDE and span.last_face != UNDECIDED_FACE:
                 assert span.last_face == chord.exit_face
     assert min(pieces) > 3
-    assert open_ones < 5
+    assert open_ones < 10
     assert faces == {cc.Face.INSIDE, cc.Face.SIDE, cc.Face.BORE, cc.Face.CAP1, cc.Face.CAP2}
 
 
@@ -226,7 +226,7 @@ def test_numbers_out_of_range_are_undecided():
 def test_tapered_limbs_are_behind_the_planes_of_points_at_any_distance():
     """The vector from a place 1 µm away has 6 digits: with its direction, a touching ray became a miss."""
     rng, slants = np.random.default_rng(41), 0
-    for _ in range(1000):
+    for _ in range(3000):
         radii = 10.0 ** rng.uniform(-1, 0.5, 2)
         h, corners = 10.0 ** rng.uniform(-1, 0.5), np.array([[-1.0, radii[0]], [1.0, radii[1]]])
         limb = cc.Limbs.tapered_cylinders([0.1, -h, 0.2], [0.1, h, 0.2], *radii)
@@ -240,7 +240,7 @@ def test_tapered_limbs_are_behind_the_planes_of_points_at_any_distance():
         if way.any():
             behind = (corners - (point - way)) @ (way / np.linalg.norm(way))
             assert behind.max() <= 1e-14, (limb, point, way)
-    assert slants > 500
+    assert slants > 1000
 
 
 def test_a_touch_by_less_than_rounding_is_not_excluded():

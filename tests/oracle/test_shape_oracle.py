@@ -163,7 +163,7 @@ def test_limits_lie_exactly_at_surfaces():
 def test_scenes_have_ties(name: str):
     ties = irrational = 0
     for seed in range(5):
-        s = scene(name, 30, seed)
+        s = scene(name, 40, seed)
         for asked in world_truths(s.limbs.solids(), s.queries()):
             first = any_shape.credited(asked.found, "ignore")
             if first is not None and len({k for k, c in asked.found if compare(c.entry, first.at) == 0}) > 1:

@@ -127,6 +127,23 @@ def test_rays_from_and_to_level_faces_need_no_exact_arithmetic(kind, inside, rad
     assert hits.hit.sum() > n / 3
 
 
+@pytest.mark.parametrize(("low", "high"), [(0.25, 1.5), (1.5, 0.25)])
+def test_capsules_that_stand_on_level_ground_need_no_exact_arithmetic(low, high, exactly: list[Any]):
+    """From the ground up, and down to it: the chord touches the ground at one end, and its thickness is exactly 0."""
+    ground = cc.HitWorld(cc.Limbs.boxes([0, 0, -0.5], [0.0, 0.0, 0.28, 0.96], [9.0, 9.0, 0.5]))
+    feet = np.random.default_rng(7).uniform(-3.0, 3.0, (12, 3)) * [1.0, 1.0, 0.0]
+    first, last = feet + low * 2 * UP, feet + high * 2 * UP
+    chords = ground.chords_segments(first, last, radius=0.25)
+    assert ground.overlap_capsules(first, last, 0.25).query.tolist() == list(range(12))
+    assert not len(ground.overlap_capsules(first + 2.0**-50 * UP, last, np.nextafter(0.25, 0)))
+    assert not exactly
+    at, faces = (0.0, (cc.Face.INSIDE, cc.Face.POS_Z)) if low < high else (1.0, (cc.Face.POS_Z, cc.Face.INSIDE))
+    assert (chords.entry_fraction == at).all()
+    assert (chords.exit_fraction == at).all()
+    assert set(zip(chords.entry_face.tolist(), chords.exit_face.tolist(), strict=True)) == {faces}
+    assert (chords.thickness == 0.0).all()
+
+
 @pytest.mark.coverage
 @pytest.mark.parametrize("kind", ["boxes", "turned boxes"])
 def test_balls_that_roll_along_an_edge(kind: str):
