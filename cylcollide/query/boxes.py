@@ -1,4 +1,4 @@
-"""Boxes that overlap limbs: from arguments to results. `touch_boxes` decides nearly all pairs, this room the rest.
+"""Boxes that overlap limbs, from arguments to results: pairs that `touch_boxes` leaves open are decided here.
 
 Balls and capsules are tested as thick segments against the box, which is exact. A box and another limb overlap if an
 edge of the box crosses the limb. They also overlap if a segment between the limb's farthest points along an axis of the
