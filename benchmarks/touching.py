@@ -88,6 +88,15 @@ def surfaces() -> dict[str, Pair]:
         "ricochets": (
             n, lambda: world.cast_rays(place, back), lambda: world.cast_rays(place + off, back)
         ),
+        "shots cast again to their hits": (
+            n, lambda: world.cast_segments(starts[rows], place), lambda: world.cast_segments(starts[rows], place + off)
+        ),
+        "rays on from hits": (
+            n, lambda: world.cast_rays(place, way), lambda: world.cast_rays(place + off, way)
+        ),
+        "chords on from hits": (
+            n, lambda: world.chords_rays(place, way), lambda: world.chords_rays(place + off, way)
+        ),
         "rays on from exits": (
             n, lambda: world.cast_rays(leave, way), lambda: world.cast_rays(leave + 0.001 * way, way)
         ),

@@ -7,23 +7,27 @@ place misses the limb.
 
 from typing import TypeAlias
 
-from cylcollide._types import POLICY_EXIT, POLICY_HIT, Face, Shape
+from cylcollide._types import POLICY_EXIT, POLICY_HIT, Face
+from cylcollide.kernels.dispatch import pieces
 from cylcollide.kernels.distance import distance_bounds
 from cylcollide.kernels.double_double import DoubleDoubleVector, Vector, high_words
-from cylcollide.kernels.hit_bounds import or_behind
+from cylcollide.kernels.hit_bounds import or_behind, span_of
 from cylcollide.kernels.inside_policy import HitBounds, ray_hit_bounds
-from cylcollide.kernels.interval import UNDECIDED_FACE, Interval, Span, empty
-from cylcollide.kernels.level import beyond, has_level_faces, level_heights, level_span, moved_to
+from cylcollide.kernels.interval import NOTHING, UNDECIDED_FACE, Interval, Span, empty
+from cylcollide.kernels.level import beyond, has_level_faces, level_heights, level_ray, moved_to
 from cylcollide.kernels.limb_table import Limb
 from cylcollide.kernels.ray import Ray
 from cylcollide.kernels.traits import BOUNDED
 from cylcollide.runtime.compile import compiled, inlined, linkonce
 
-FACE_INSIDE, NONE, TUBE = float(Face.INSIDE), float(Face.NONE), int(Shape.TUBE)
+FACE_INSIDE, NONE = float(Face.INSIDE), float(Face.NONE)
 
 UNKNOWN, OUTSIDE, LEAVING, INSIDE, ENTERING, EXITING, WITHIN = range(7)
 """Sides of a limb, for a ray from there. LEAVING: outside; the ray misses the limb. INSIDE: inside or on the surface.
 ENTERING, EXITING: on a level face, through which the ray enters or exits. WITHIN: inside, or along such a face."""
+
+Sides: TypeAlias = tuple[int, int]
+"""The sides on which a ray starts and ends."""
 
 AFTER = 1.0 + 2.0**-50
 """Factor from a ray's limit to a time after it."""
@@ -38,31 +42,41 @@ MISSED = HitBounds(False, False, 0.0, 0.0, False, UNDECIDED_FACE)
 
 
 @linkonce
-def settled_bounds(
-    ray: Ray, displacement: DoubleDoubleVector, limb: Limb, policy: int, start: int, end: int
-) -> HitBounds:
+def settled_bounds(ray: Ray, displacement: DoubleDoubleVector, limb: Limb, policy: int, sides: Sides) -> HitBounds:
     """The hit of one ray with a limb, given the side of its start and, for the reversed ray, of its end."""
-    span, is_tube = level_span(lengthened(ray, end), displacement, limb, 0), limb.kind == TUBE
-    bounds = ray_hit_bounds(ray, span, policy)
-    if is_tube:
-        bounds = or_behind(bounds, ray_hit_bounds(ray, level_span(ray, displacement, limb, 1), policy))
-    if bounds.certain or not bounds.possible or bounds.inside:
-        return bounds
-    if ray.radius > 0.0 and limb.kind in BOUNDED:  # contacts with these are only bounded
-        return bounds
-    inner = span.inner
-    if start == LEAVING or end == LEAVING:
+    moved, is_beyond, _ = level_ray(ray, displacement, limb)
+    is_bounded = ray.radius > 0.0 and limb.kind in BOUNDED  # the sides do not bound its contacts
+    start, end = (UNKNOWN, UNKNOWN) if is_bounded else sides
+    if is_beyond or start == LEAVING or end == LEAVING:
         return MISSED
     if start >= INSIDE and policy != POLICY_EXIT:
         is_hit = policy == POLICY_HIT
         return HitBounds(is_hit, is_hit, 0.0, 0.0, True, FACE_INSIDE)
-    if is_tube:  # the rest holds for a single piece
-        return bounds
-    if start == OUTSIDE and inner[0] <= inner[1] < 0.0:
-        return MISSED  # the part inside is behind the start
-    if end == OUTSIDE and ray.limit < inner[0] <= inner[1]:
-        return MISSED
-    return ray_hit_bounds(ray, settled_span(ray, span, start, end), policy)
+    bounds = ray_hit_bounds(ray, settled_piece(moved, limb, 0, (start, end)), policy)
+    if pieces(limb.kind) == 2:
+        bounds = or_behind(bounds, ray_hit_bounds(ray, settled_piece(moved, limb, 1, (start, end)), policy))
+    return bounds
+
+
+@linkonce
+def settled_piece(ray: Ray, limb: Limb, piece: int, sides: Sides) -> Span:
+    """When a ray is in one piece of a limb, given the sides of its start and end."""
+    start, end = sides
+    span = span_of(lengthened(ray, end), limb, piece)
+    if pieces(limb.kind) == 2:
+        other = span_of(ray, limb, 1 - piece).outer
+        start, end = side_of_piece(start, 0.0, span.outer, other), side_of_piece(end, ray.limit, span.outer, other)
+    return settled_span(ray, span, start, end)
+
+
+@inlined
+def side_of_piece(side: int, time: float, own: Interval, other: Interval) -> int:
+    """On which side of one of two pieces a ray is at a time, given the side of their union."""
+    if side < INSIDE:
+        return side
+    if not own[0] <= time <= own[1]:
+        return OUTSIDE
+    return UNKNOWN if other[0] <= time <= other[1] else side
 
 
 @inlined
@@ -74,8 +88,12 @@ def lengthened(ray: Ray, end: int) -> Ray:
 
 @inlined
 def settled_span(ray: Ray, span: Span, start: int, end: int) -> Span:
-    """When a ray is in a limb of one piece, given the sides of its start and end."""
+    """When a ray is in a limb of one piece, given the bounds of this and the sides of its start and end."""
     (first, last), inner = span.outer, span.inner
+    is_before, is_after = inner[0] <= inner[1] < 0.0, ray.limit < inner[0] <= inner[1]
+    if (start == OUTSIDE and is_before) or (end == OUTSIDE and is_after):
+        return Span(NOTHING, NOTHING, span.first_face, span.last_face)
+    is_graze = empty(inner)  # of the line: bounds do not decide its faces
     if start == OUTSIDE:
         first = max(first, LEAST_TIME)
     if end == OUTSIDE:
@@ -88,7 +106,8 @@ def settled_span(ray: Ray, span: Span, start: int, end: int) -> Span:
         inner = extended(inner, ray.limit, ray.limit * AFTER if end >= EXITING else ray.limit)
     if end == ENTERING:  # backwards: the ray exits at its end
         last = min(last, ray.limit)
-    return Span((first, last), inner, span.first_face, span.last_face)
+    first_face, last_face = (UNDECIDED_FACE, UNDECIDED_FACE) if is_graze else (span.first_face, span.last_face)
+    return Span((first, last), inner, first_face, last_face)
 
 
 @inlined
@@ -108,7 +127,7 @@ def level_sides(
     ray: Ray, displacement: DoubleDoubleVector, end: Vector, has_end: bool, limb: Limb
 ) -> tuple[LevelSide, LevelSide]:
     """`level_side` of the start, and of the end if it has one, of a ray; UNKNOWN for a limb of two pieces."""
-    if limb.kind == TUBE:
+    if pieces(limb.kind) == 2:
         return NO_SIDE, NO_SIDE
     x, y, z = high_words(displacement)
     start = level_side(ray.origin, (x, y, z), ray.radius, limb)

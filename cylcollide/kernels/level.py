@@ -10,11 +10,9 @@ from typing import TypeAlias
 from cylcollide._types import Face, Shape
 from cylcollide.kernels.box import NEG_X
 from cylcollide.kernels.double_double import DoubleDouble, DoubleDoubleVector, Vector, two_sum
-from cylcollide.kernels.hit_bounds import span_of
-from cylcollide.kernels.interval import NOTHING, UNDECIDED_FACE, Span
 from cylcollide.kernels.limb_table import Limb, box_axes
 from cylcollide.kernels.ray import Ray
-from cylcollide.runtime.compile import compiled, inlined, linkonce
+from cylcollide.runtime.compile import compiled, inlined
 
 BOX, CYLINDER, TUBE = int(Shape.BOX), int(Shape.CYLINDER), int(Shape.TUBE)
 CAP1, CAP2, BORE = float(Face.CAP1), float(Face.CAP2), float(Face.BORE)
@@ -22,15 +20,6 @@ INSIDE, NONE = float(Face.INSIDE), float(Face.NONE)
 
 Heights: TypeAlias = tuple[DoubleDouble, DoubleDouble, float, float, float]
 """Two level faces: heights of the low and the high one, sums of two numbers; their codes; the height midway."""
-
-
-@linkonce
-def level_span(ray: Ray, displacement: DoubleDoubleVector, limb: Limb, piece: int) -> Span:
-    """`span_of`, without error for level faces that the ray runs along."""
-    moved, is_beyond, _ = level_ray(ray, displacement, limb)
-    if is_beyond:
-        return Span(NOTHING, NOTHING, UNDECIDED_FACE, UNDECIDED_FACE)
-    return span_of(moved, limb, piece)
 
 
 @compiled

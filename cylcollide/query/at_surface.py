@@ -3,11 +3,22 @@
 import numpy as np
 
 from cylcollide._types import BoolArray, Face, Float64Array, InsidePolicy, Int8Array, Int32Array, Int64Array, Shape
-from cylcollide.kernels.at_surface import INSIDE, LEAVING, OUTSIDE, UNKNOWN
+from cylcollide.kernels.at_surface import INSIDE, LEAVING, OUTSIDE, UNKNOWN, WITHIN
 from cylcollide.kernels.limb_table import BOX_AXES, EXTENT, LimbRows, LimbTable
 from cylcollide.kernels.traits import BOUNDED
 from cylcollide.query.loops.at_surface import settle_rows
-from cylcollide.query.loops.columns import CompressedRows, HitColumns, empty_hits, missed_hits, ray_of_each
+from cylcollide.query.loops.chords import NO_SIDES, complete_chords
+from cylcollide.query.loops.columns import (
+    ChordColumns,
+    CompressedRows,
+    HitColumns,
+    empty_chords,
+    empty_hits,
+    missed_hits,
+    put_chords,
+    ray_of_each,
+    take_chords,
+)
 from cylcollide.query.loops.inputs import RayBatch
 from cylcollide.query.loops.places import empty_places, write_places
 from cylcollide.query.loops.single import cast_rows
@@ -41,16 +52,39 @@ def decide_by_sides(
     settle_rows(batch, table.kernel_rows, offsets, codes, sides, missed, earliest, hits)
     pieces = np.flatnonzero(hits.undecided[ray] & ~missed)
     if len(pieces):
-        origin, second, of = rays.origin[ray[pieces]], rays.second[ray[pieces]], limb[pieces]
-        way = second - origin if rays.is_segment else second
-        radius = np.broadcast_to(rays.radius, len(rays.origin))[ray[pieces]] if len(rays.radius) else np.zeros(1)
-        sides[pieces, 0] = _sides(origin, way, table, of, radius)
-        if rays.is_segment:
-            sides[pieces, 1] = _sides(second, -way, table, of, radius)
+        sides[pieces] = sides_of_rays(batch, ray[pieces], table, limb[pieces])
         settle_rows(batch, table.kernel_rows, offsets, codes, sides, missed, earliest, hits)
     if len(rays.radius):  # where bounds replace an exact contact, a later limb may be first
         earliest[np.isin(ray, ray[np.isin(table.kind[limb], BOUNDED)])] = 0.0
     return hits, missed, earliest
+
+
+def sides_of_rays(batch: RayBatch, ray: Int64Array, table: LimbTable, limb: Int32Array) -> Int8Array:
+    """On which sides of limb `limb[i]` ray `ray[i]` starts and ends: codes of `kernels.at_surface`; int8 (n, 2)."""
+    sides, rays = np.full((len(limb), 2), UNKNOWN, np.int8), batch.rays
+    origin, second = rays.origin[ray], rays.second[ray]
+    way = second - origin if rays.is_segment else second
+    radius = np.broadcast_to(rays.radius, len(rays.origin))[ray] if len(rays.radius) else np.zeros(1)
+    sides[:, 0] = _sides(origin, way, table, limb, radius)
+    if rays.is_segment:
+        sides[:, 1] = _sides(second, -way, table, limb, radius)
+    return sides
+
+
+def settle_chords(
+    batch: RayBatch, table: LimbTable, limb: Int32Array, last: bool, chords: ChordColumns, undecided: BoolArray
+) -> int:
+    """`complete_chords`, by the sides of starts and ends where these decide; returns how many rays are undecided."""
+    count = complete_chords(batch, table.kernel_rows, limb, last, NO_SIDES, chords, undecided)
+    if count:
+        rows = np.flatnonzero(undecided)
+        part, own = take_rays(batch, rows), limb[rows]
+        sides, settled = sides_of_rays(part, np.arange(len(rows)), table, own), empty_chords(len(rows))
+        is_open = np.empty(len(rows), bool)
+        count = complete_chords(part, table.kernel_rows, own, last, sides, settled, is_open)
+        put_chords(chords, rows[~is_open], take_chords(settled, ~is_open))
+        undecided[rows] = is_open
+    return count
 
 
 def _sides(
@@ -66,8 +100,8 @@ def _sides(
     least += np.where(is_turned, SKEW_ERROR, GROWTH_ERROR) * radius
     cosine = np.einsum("ij,ij->i", places.normal, way) / np.sqrt(np.einsum("ij,ij->i", way, way)).clip(1e-300)
     outside = np.where((cosine > LEAST_COSINE) & is_convex, LEAVING, OUTSIDE)
-    is_inside = (off < -least) | ((places.distance == 0.0) & (radius == 0.0))  # on a level face: exactly
-    side = np.where(is_inside, INSIDE, np.where(off > least, outside, UNKNOWN))
+    on_face = np.where((places.distance == 0.0) & (radius == 0.0), INSIDE, UNKNOWN)  # a level one: exactly
+    side = np.where(off < -least, WITHIN, np.where(off > least, outside, on_face))
     return np.where(uncertain, UNKNOWN, side).astype(np.int8)
 
 

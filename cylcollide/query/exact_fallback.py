@@ -25,8 +25,15 @@ from cylcollide.exact.thick import grown_by
 from cylcollide.kernels.limb_table import LimbTable
 from cylcollide.kernels.ray import Rays, limit_of, radius_of
 from cylcollide.kernels.traits import BOUNDED
-from cylcollide.query.at_surface import by_entry, cast_alone, decide_by_sides, write_numbers
-from cylcollide.query.loops.chords import cast_chords, complete_chords, pieces_of_rays
+from cylcollide.query.at_surface import (
+    by_entry,
+    cast_alone,
+    decide_by_sides,
+    settle_chords,
+    sides_of_rays,
+    write_numbers,
+)
+from cylcollide.query.loops.chords import cast_chords, pieces_of_rays
 from cylcollide.query.loops.columns import (
     ChordColumns,
     ChordRows,
@@ -137,14 +144,16 @@ def resolve_hits(
         read(name)[rows] = column
     of, rows = np.flatnonzero(hits.undecided), rows[hits.undecided]
     found, is_open = missed_chords(len(rows)), np.empty(len(rows), bool)
-    complete_chords(take_rays(part, of), table.kernel_rows, hits.limb[of], False, found, is_open)
-    for k in np.flatnonzero(is_open | (hits.limb[of] < 0)).tolist():
+    settle_chords(take_rays(part, of), table, hits.limb[of], False, found, is_open)
+    exact = is_open | (hits.limb[of] < 0)
+    for k in np.flatnonzero(exact).tolist():
         i, limb = of.item(k), hits.limb.item(of[k])
         limbs, earliest = ([limb], [0.0]) if limb >= 0 else by_entry(lists, missed, entries, i)
         started_inside[rows[k]] |= _write_first(found, k, part.rays, i, table, limbs, inside, earliest)
     hit = np.flatnonzero(found.limb >= 0)
     chords, every, part = take_chords(found, hit), np.arange(len(hit)), take_rays(batch, rows[hit])
-    _prefer_kernels(part, table, every, False, chords)
+    exact = exact[hit]
+    _prefer_kernels(take_rays(part, every[exact]), table, every[exact], False, chords)
     ends, face = _hit_end(chords, inside)
     chords.fraction[:], chords.exact_hit[:] = ends[:, 0], True
     _prefer_casts(part, table, every, chords)
@@ -168,7 +177,7 @@ def whole_chords(
 ) -> ChordColumns:
     """The chord of each ray in its limb (-1: a miss)."""
     chords, undecided = empty_chords(len(limb)), np.empty(len(limb), bool)
-    if complete_chords(batch, limbs._kernel_rows, limb, False, chords, undecided):
+    if settle_chords(batch, limbs._table, limb, False, chords, undecided):
         if resolved is not None:
             exact = resolved.chords.exact_chord
             known = ray_of_each(resolved.offsets)[exact]
@@ -203,7 +212,7 @@ def _prefer_kernels(batch: RayBatch, table: LimbTable, hit: Int64Array, last: bo
     `hit`: the row of each ray's chord; `last`: whether these are second chords of tubes.
     """
     fast, undecided = empty_chords(len(hit)), np.empty(len(hit), bool)
-    complete_chords(batch, table.kernel_rows, chords.limb[hit], last, fast, undecided)
+    settle_chords(batch, table, chords.limb[hit], last, fast, undecided)
     fast.is_open[:] = chords.is_open[hit]
     put_chords(chords, hit[~undecided], take_chords(fast, ~undecided))
 
@@ -228,10 +237,11 @@ def resolve_chords(batch: RayBatch, table: LimbTable, begin: int, fast: ChordRow
     rays, n = np.flatnonzero(fast.undecided), len(fast.undecided)
     part, (offsets, listed) = take_rays(batch, begin + rays), chords_of_rays(fast.offsets, rays)
     codes = codes[listed]
-    _, missed, _ = decide_by_sides(part._replace(policy=POLICY_HIT), table, offsets, codes)
-    offsets, codes = offsets_of(ray_of_each(offsets)[~missed], len(rays)), codes[~missed]
-    found = ChordRows(offsets, np.empty(len(rays), bool), empty_chords(len(codes)))
-    if cast_chords(part, table.kernel_rows, offsets, codes, 0, found.chords, found.undecided):
+    missed = decide_by_sides(part._replace(policy=POLICY_HIT), table, offsets, codes)[1]
+    ray, codes = ray_of_each(offsets)[~missed], codes[~missed]
+    found = ChordRows(offsets_of(ray, len(rays)), np.empty(len(rays), bool), empty_chords(len(codes)))
+    sides = sides_of_rays(part, ray, table, codes >> 1)
+    if cast_chords(part, table.kernel_rows, found.offsets, codes, 0, sides, found.chords, found.undecided):
         found = _exact_chords(part, table, found, codes)
     which = np.arange(n)
     which[rays] = n + np.arange(len(rays))

@@ -69,13 +69,13 @@ def test_bounds_hold_for_any_sides(shape, radius):
         sides = side_of(start, end, grown), side_of(end, start, grown)
         less = tuple(OUTSIDE if side == LEAVING else side for side in sides)
         for inside, policy in POLICY_CODES.items():
-            before = settled_bounds(ray, displacement, limb, policy, UNKNOWN, UNKNOWN)
+            before = settled_bounds(ray, displacement, limb, policy, (UNKNOWN, UNKNOWN))
             if is_bounded:
-                assert settled_bounds(ray, displacement, limb, policy, *sides) == before
+                assert settled_bounds(ray, displacement, limb, policy, sides) == before
                 continue
             time, started = (None, False) if first is None else (hit_time(first, inside), first.started_inside)
             for known in (sides, less, (sides[0], UNKNOWN), (UNKNOWN, sides[1])):
-                bounds = settled_bounds(ray, displacement, limb, policy, *known)
+                bounds = settled_bounds(ray, displacement, limb, policy, known)
                 assert started or not bounds.inside
                 if bounds.certain:
                     metres = time.double_double()[0] * ray.length
@@ -107,7 +107,7 @@ def test_slabs_parallel_to_a_ray_are_exact():
             start[k] = end[k] = np.nextafter(start[k], rng.choice([-inf, start[k], inf]))
         ray = make_ray(triple(start), triple(end - start), True, inf, 0.0)
         displacement = vector_difference(triple(end), triple(start))
-        bounds = settled_bounds(ray, displacement, limb, POLICY_CODES["hit"], UNKNOWN, UNKNOWN)
+        bounds = settled_bounds(ray, displacement, limb, POLICY_CODES["hit"], (UNKNOWN, UNKNOWN))
         is_hit = bool(limb_chords(segment_numbers(start, end), exact_limb(limbs._table, 0)))
         assert is_hit if bounds.certain else bounds.possible or not is_hit
         seen["open" if bounds.possible and not bounds.certain else is_hit] += not is_tilted

@@ -92,7 +92,7 @@ def test_lengths_of_any_unit(segments: Shots, power: int):
         differ = np.flatnonzero(getattr(one, name) != getattr(two, name))
         assert not len(differ), (name, s.family[differ], differ)
     assert np.allclose(one.fraction, two.fraction, rtol=1e-15, atol=0)
-    assert np.allclose(one.exit_fraction, two.exit_fraction, rtol=1e-15, atol=0)
+    assert np.allclose(one.exit_fraction, two.exit_fraction, rtol=1e-15, atol=1e-32)
     largest = np.abs([s.start, s.end, s.shapes.p1, s.shapes.p2]).max(axis=(0, 2))[one.hit]
     for name in ("position", "exit_position"):
         off = np.abs(getattr(one, name) - getattr(two, name) / factor)[one.hit].max(axis=1)

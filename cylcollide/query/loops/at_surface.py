@@ -41,11 +41,11 @@ def settle_rows(
             limb = codes[position] // 2
             one = limb_at(table.rows, table.kernel_shape, limb)
             start, end = sides[position, 0] + 0, sides[position, 1] + 0
-            bounds = settled_bounds(ray, displacement, one, batch.policy, start, end)
+            bounds = settled_bounds(ray, displacement, one, batch.policy, (start, end))
             if bounds.possible and not (bounds.certain or bounds.inside) and start == UNKNOWN and end == UNKNOWN:
                 last = as_vector(batch.rays.second, k)
                 (start, _), (end, _) = level_sides(ray, displacement, last, batch.rays.is_segment, one)
-                bounds = settled_bounds(ray, displacement, one, batch.policy, start, end)
+                bounds = settled_bounds(ray, displacement, one, batch.policy, (start, end))
             missed[position] = trusted and not (bounds.possible or bounds.inside)
             is_later = trusted and bounds.possible and not bounds.inside and bounds.lower > 0.0
             earliest[position] = bounds.lower * ray.per_length * BEFORE if is_later else 0.0

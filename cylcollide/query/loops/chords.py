@@ -8,28 +8,36 @@ from math import inf, nan
 
 import numpy as np
 
-from cylcollide._types import NO_LIMB, POLICY_HIT, BoolArray, Column, Face, Int32Array, Int64Array
+from cylcollide._types import NO_LIMB, POLICY_HIT, BoolArray, Column, Face, Int8Array, Int32Array, Int64Array, Rows
 from cylcollide.bvh.layout import Tree
 from cylcollide.bvh.traverse import Stack, local_ray, make_stack, visit_on_ray
-from cylcollide.kernels.at_surface import EXITING, FACE_INSIDE, lengthened, level_sides, settled_span
+from cylcollide.kernels.at_surface import (
+    EXITING,
+    FACE_INSIDE,
+    UNKNOWN,
+    Sides,
+    level_sides,
+    settled_piece,
+)
 from cylcollide.kernels.chord import ChordEnds, certain_chord
 from cylcollide.kernels.dispatch import pieces
 from cylcollide.kernels.double_double import DoubleDouble
 from cylcollide.kernels.hit_bounds import span_of
 from cylcollide.kernels.inside_policy import ray_hit_bounds
-from cylcollide.kernels.interval import Span
-from cylcollide.kernels.level import level_ray, level_span, owner
+from cylcollide.kernels.interval import NOTHING, UNDECIDED_FACE, Span, empty
+from cylcollide.kernels.level import level_ray, owner
 from cylcollide.kernels.limb_table import Limb, LimbRows, is_considered, limb_at
 from cylcollide.kernels.ray import Ray, Rays, as_vector, exact_displacement, is_trusted, limit_of, ray_at
 from cylcollide.kernels.thick_surface import thick_chord
 from cylcollide.kernels.ties import EARLIER, TIED
+from cylcollide.kernels.traits import BOUNDED
 from cylcollide.query.loops.chord_order import entry_order, piece_span, precedes
 from cylcollide.query.loops.columns import INT32, ChordColumns, CompressedRows, find_rows
 from cylcollide.query.loops.inputs import RayBatch, filter_of
 from cylcollide.runtime import memory
 from cylcollide.runtime.compile import compiled, compiled_loop, inlined, noinline
 
-NO_LISTS = np.zeros(0, np.int64)
+NO_LISTS, NO_SIDES = np.zeros(0, np.int64), np.zeros((0, 2), np.int8)
 
 MISSED = (nan, nan), (inf, inf), float(Face.NONE), float(Face.NONE)
 
@@ -55,23 +63,28 @@ def chord_at(rays: Rays, i: int, ray: Ray, limb: Limb, span: Span) -> tuple[bool
 
 
 @noinline
-def level_span_at(rays: Rays, i: int, ray: Ray, limb: Limb, piece: int) -> Span:
-    """`level_span` of ray i, whose start and end may be next to level faces."""
+def settled_span_at(rays: Rays, i: int, ray: Ray, limb: Limb, piece: int, ends: Sides) -> Span:
+    """When ray i is in a piece of a limb, by level faces that it runs along, or by the sides of its ends."""
     displacement, end = exact_displacement(rays, i), as_vector(rays.second, i)
-    span = level_span(ray, displacement, limb, piece)
-    if ray_hit_bounds(ray, span, POLICY_HIT).certain:
-        return span
-    (start, _), (last, _) = level_sides(ray, displacement, end, rays.is_segment, limb)
-    return settled_span(ray, level_span(lengthened(ray, last), displacement, limb, piece), start, last)
+    moved, is_beyond, _ = level_ray(ray, displacement, limb)
+    if is_beyond:
+        return Span(NOTHING, NOTHING, UNDECIDED_FACE, UNDECIDED_FACE)
+    span = span_of(moved, limb, piece)
+    if not ray_hit_bounds(ray, span, POLICY_HIT).certain:
+        (start, _), (last, _) = level_sides(ray, displacement, end, rays.is_segment, limb)
+        span = settled_piece(moved, limb, piece, (start, last))
+    if not ray_hit_bounds(ray, span, POLICY_HIT).certain and are_known(ray, limb, ends):
+        span = settled_piece(moved, limb, piece, ends)
+    return span
 
 
 @noinline
-def write_level_chord(
-    chords: ChordColumns, row: int, rays: Rays, i: int, ray: Ray, limb: Limb, number: int, piece: int
+def write_settled_chord(
+    chords: ChordColumns, row: int, rays: Rays, i: int, ray: Ray, number: int, limb: Limb, piece: int, ends: Sides
 ) -> bool:
-    """Write the chord of ray i in a limb with level faces, if these decide it; returns whether they do.
+    """Write the chord of ray i in a limb if level faces, or the sides of its ends, decide it; returns whether they do.
 
-    The ray runs along such a face, or it starts or ends next to one.
+    The ray runs along such a face, or it starts or ends next to a surface.
     """
     displacement, limit, end = exact_displacement(rays, i), limit_of(rays, i), as_vector(rays.second, i)
     moved, is_beyond, plane = level_ray(ray, displacement, limb)
@@ -85,14 +98,49 @@ def write_level_chord(
         elif last_side == EXITING:
             entry, leave, first, last, decided = (limit, 0.0), (limit, 0.0), last_face, FACE_INSIDE, True
         else:
-            span = settled_span(moved, span_of(lengthened(moved, last_side), limb, piece), side, last_side)
+            span = settled_piece(moved, limb, piece, (side, last_side))
             decided, (entry, leave, first, last) = chord_at(rays, i, moved, limb, span)
+    if not decided and are_known(ray, limb, ends):
+        span = settled_piece(moved, limb, piece, ends)
+        decided, (entry, leave, first, last) = chord_at(rays, i, moved, limb, span)
     if not decided:
         return False
-    entry, leave = within(entry, limit), within(leave, limit)
+    known, own_entry = entry_alone(rays, i, ray, limb, piece)
+    entry, leave = own_entry if known else within(entry, limit), within(leave, limit)
     write_chord(chords, row, number, (entry, leave, owner(first, plane), owner(last, plane)))
-    chords.exact_hit[row] = chords.exact_chord[row] = True  # other kernels would look for ends in the plane
+    chords.exact_hit[row], chords.exact_chord[row] = not known, True  # other kernels do not know these ends
     return True
+
+
+@inlined
+def entry_alone(rays: Rays, i: int, ray: Ray, limb: Limb, piece: int) -> tuple[bool, DoubleDouble]:
+    """Whether bounds decide how ray i enters a piece of a limb, whatever its exit, and the entry, as a cast has it."""
+    outer, inner, first, last = span_of(ray, limb, piece)
+    endless = Span((outer[0], inf), NOTHING if empty(inner) else (inner[0], inf), first, last)
+    known, (entry, _, _, _) = chord_at(rays, i, ray, limb, endless)
+    return known, entry
+
+
+@inlined
+def sides_at(sides: Rows[np.int8], row: int) -> Sides:
+    """The sides of the ends of a ray, UNKNOWN if there are none."""
+    if len(sides) == 0:
+        return UNKNOWN, UNKNOWN
+    return sides[row, 0] + 0, sides[row, 1] + 0
+
+
+@inlined
+def are_known(ray: Ray, limb: Limb, sides: Sides) -> bool:
+    """Whether sides bound when a ray is in a limb; not for contacts of thick rays that are only bounded."""
+    is_bounded = ray.radius > 0.0 and limb.kind in BOUNDED
+    return not is_bounded and (sides[0] != UNKNOWN or sides[1] != UNKNOWN)
+
+
+@inlined
+def set_sides(sides: Int8Array, row: int, known: Sides) -> None:
+    """Write sides into a row, if there are any."""
+    if len(sides) > 0:
+        sides[row, 0], sides[row, 1] = known
 
 
 @inlined
@@ -112,10 +160,19 @@ def write_span(rays: Rays, i: int, table: LimbRows, limb: int, span: Column[np.f
 
 
 def complete_chords(
-    batch: RayBatch, table: LimbRows, limbs: Int32Array, last: bool, chords: ChordColumns, undecided: BoolArray
+    batch: RayBatch,
+    table: LimbRows,
+    limbs: Int32Array,
+    last: bool,
+    sides: Int8Array,
+    chords: ChordColumns,
+    undecided: BoolArray,
 ) -> int:
-    """Write the whole chord of each ray in its limb, or of the second piece; returns how many are undecided."""
-    return write_chords(batch, table, NO_LISTS, limbs, 0, last, chords, undecided)
+    """Write the whole chord of each ray in its limb, or of the second piece; returns how many are undecided.
+
+    `sides` (n, 2): on which sides of its limb each ray starts and ends, as codes of `kernels.at_surface`; or (0, 2).
+    """
+    return write_chords(batch, table, NO_LISTS, limbs, 0, last, sides, chords, undecided)
 
 
 def cast_chords(
@@ -124,15 +181,17 @@ def cast_chords(
     offsets: Int64Array,
     codes: Int32Array,
     begin: int,
+    sides: Int8Array,
     chords: ChordColumns,
     undecided: BoolArray,
 ) -> int:
     """Write the chords of the pieces of rays `begin`, `begin` + 1, ..., by entry; returns how many rays are undecided.
 
-    `codes` is sorted in place, ray by ray; until the chords of a ray are written, `chords.entry` holds the earliest and
-    latest times of their entries. A ray is undecided if a verdict, a face or an order is.
+    `codes` and `sides`, which are those of `complete_chords` per piece, are sorted in place, ray by ray; until the
+    chords of a ray are written, `chords.entry` holds the earliest and latest times of their entries. A ray is undecided
+    if a verdict, a face or an order is.
     """
-    return write_chords(batch, table, offsets, codes, begin, False, chords, undecided)
+    return write_chords(batch, table, offsets, codes, begin, False, sides, chords, undecided)
 
 
 @compiled_loop
@@ -143,18 +202,25 @@ def write_chords(
     limbs: Column[np.int32],
     begin: int,
     last: bool,
+    sides: Rows[np.int8],
     chords: ChordColumns,
     undecided: Column[np.bool_],
 ) -> int:
     """`cast_chords` if there are lists of pieces, else `complete_chords`: they share most of their machine code."""
     if offsets.size > 0:
-        return write_listed_chords(batch, table, offsets, limbs, begin, chords, undecided)
-    return write_own_chords(batch, table, limbs, last, chords, undecided)
+        return write_listed_chords(batch, table, offsets, limbs, begin, sides, chords, undecided)
+    return write_own_chords(batch, table, limbs, last, sides, chords, undecided)
 
 
 @compiled
 def write_own_chords(
-    batch: RayBatch, table: LimbRows, limbs: Int32Array, last: bool, chords: ChordColumns, undecided: BoolArray
+    batch: RayBatch,
+    table: LimbRows,
+    limbs: Int32Array,
+    last: bool,
+    sides: Int8Array,
+    chords: ChordColumns,
+    undecided: BoolArray,
 ) -> int:
     """As `complete_chords`."""
     rays, count = batch.rays, 0
@@ -175,7 +241,8 @@ def write_own_chords(
             decided, ends = chord_at(rays, i, ray, limb, span)
             if decided:
                 write_chord(chords, i, k, ends)
-            undecided[i] = not decided and not write_level_chord(chords, i, rays, i, ray, limb, k, piece)
+            known = sides_at(sides, i)
+            undecided[i] = not decided and not write_settled_chord(chords, i, rays, i, ray, k, limb, piece, known)
         count += undecided[i]
     return count
 
@@ -269,6 +336,7 @@ def write_listed_chords(
     offsets: Int64Array,
     codes: Int32Array,
     begin: int,
+    sides: Int8Array,
     chords: ChordColumns,
     undecided: BoolArray,
 ) -> int:
@@ -279,17 +347,20 @@ def write_listed_chords(
         ray = ray_at(batch.rays, begin + k)
         first, last = offsets[k], offsets[k + 1]
         for position in range(first, last):
-            code = codes[position]  # insertion sort
+            code, known = codes[position], sides_at(sides, position)  # insertion sort
             limb = limb_at(table.rows, table.kernel_shape, code // 2)
             bounds = ray_hit_bounds(ray, span_of(ray, limb, code % 2), POLICY_HIT)
             if not bounds.certain:
-                bounds = ray_hit_bounds(ray, level_span_at(batch.rays, begin + k, ray, limb, code % 2), POLICY_HIT)
+                span = settled_span_at(batch.rays, begin + k, ray, limb, code % 2, known)
+                bounds = ray_hit_bounds(ray, span, POLICY_HIT)
             undecided[k] |= not is_trusted(ray) or not bounds.certain
             times, j = (bounds.lower, bounds.upper), position
             while j > first and precedes(ray, table, code, times, codes[j - 1], (entry[j - 1, 0], entry[j - 1, 1])):
                 codes[j], entry[j, 0], entry[j, 1] = codes[j - 1], entry[j - 1, 0], entry[j - 1, 1]
+                set_sides(sides, j, sides_at(sides, j - 1))
                 j -= 1
             codes[j], (entry[j, 0], entry[j, 1]) = code, times
+            set_sides(sides, j, known)
         for j in range(first + 1, last):
             if not undecided[k] and entry[j, 0] <= entry[j - 1, 1] and entry[j, 1] > 0.0:
                 order = entry_order(ray, table, codes[j - 1], codes[j])
@@ -302,7 +373,10 @@ def write_listed_chords(
                 decided, ends = chord_at(batch.rays, i, ray, limb, span_of(ray, limb, piece))
                 if decided:
                     write_chord(chords, position, index, ends)
-                elif not write_level_chord(chords, position, batch.rays, i, ray, limb, index, piece):
-                    undecided[k] = True
+                else:
+                    known = sides_at(sides, position)
+                    undecided[k] |= not write_settled_chord(
+                        chords, position, batch.rays, i, ray, index, limb, piece, known
+                    )
         count += undecided[k]
     return count
