@@ -10,7 +10,7 @@ from support.cases.everyday_shape_worlds import mixed, shots_at
 from support.cases.shape_rays import sample, sample_rays
 from support.check_cylinders import same_bits, sized
 from support.exact_answers import solids_of
-from support.mixed_queries import grid_limbs, segments, whole_segments
+from support.mixed_queries import grid_limbs, whole_segments
 
 import cylcollide as cc
 from cylcollide.exact import order
@@ -23,8 +23,6 @@ PAIRS = (
     *((f"exit_{end}", f"exit_{end}") for end in ("fraction", "face", "position", "normal", "distance")),
 )
 """Names of the same quantity in a chord and in a hit."""
-
-FAR = (0.0, 1e3, 1e7, 1e12)
 
 
 def bits(column: np.ndarray) -> list:
@@ -41,8 +39,7 @@ def far_world(away: float, copies: int) -> tuple[cc.Limbs, np.ndarray, np.ndarra
     return cc.Limbs.concat(parts), start + step, end + step
 
 
-@pytest.mark.parametrize("copies", [1, 2])
-@pytest.mark.parametrize("away", FAR)
+@pytest.mark.parametrize(("away", "copies"), [(0.0, 1), (1e7, 1), (1e12, 1), (1e3, 2)])
 def test_the_chord_of_a_hit_limb_has_the_bits_of_the_hit(away: float, copies: int):
     """float64 cannot resolve the order of limbs one ulp apart."""
     limbs, start, end = far_world(away, copies)
@@ -82,7 +79,7 @@ def test_touching_chords_have_the_bits_of_hits():
 @pytest.mark.parametrize("is_segment", [True, False])
 def test_adversarial_chords_have_the_bits_of_hits(is_segment: bool):
     """Grazes, rims, apexes, starts on surfaces, ends at limits: each ray and its limb alone."""
-    drawn = sample(225, seed=71) if is_segment else sample_rays(sized(450, 225), seed=72)
+    drawn = sample(225, seed=71) if is_segment else sample_rays(225, seed=72)
     hits, limbs, seen = drawn.cast(), drawn.shapes.limbs(), Counter[str]()
     for i in range(len(drawn)):
         world, start, end = cc.HitWorld(limbs[i]), drawn.start[i], drawn.end[i]
@@ -100,7 +97,7 @@ def test_adversarial_chords_have_the_bits_of_hits(is_segment: bool):
     assert seen["chords"] > len(drawn) // 3
 
 
-@pytest.mark.parametrize("away", FAR)
+@pytest.mark.parametrize("away", [0.0, 1e7, 1e12])
 def test_chords_do_not_depend_on_others(away: float):
     """Neither on a copy, which leaves their order undecided, nor on a limb that is touched."""
     limbs, start, end = far_world(away, 1)
@@ -168,14 +165,3 @@ def test_the_second_chord_of_a_tube_has_its_own_ends():
     out = chords.exit_normal[first]  # out of the solid, into the bore
     assert (np.einsum("ij,ij->i", out, end[twice] - start[twice]) > 0.0).all()
     assert (np.einsum("ij,ij->i", chords.entry_normal[second], end[twice] - start[twice]) < 0.0).all()
-
-
-@pytest.mark.parametrize("threads", [1, 2])
-def test_ends_are_the_same_alone_and_among_many(threads: int):
-    limbs = mixed(28).limbs()
-    world, (start, end) = cc.HitWorld(limbs), segments(np.random.default_rng(8), sized(500), 6.0)
-    many = world.chords_segments(start - 3.0, end - 3.0, threads=threads)
-    for i in range(0, len(start), 7):
-        alone, part = world.chords_segments(start[i] - 3.0, end[i] - 3.0), many[i]
-        assert not same_bits(alone, part, fields=[mine for mine, _ in PAIRS])
-    assert len(many) > len(start) // 4

@@ -50,7 +50,7 @@ def test_equals_explained_clearance():
     hits = world.cast_segments(starts, ends)
     assert 6 < hits.hit.sum() < 20
     check(hits, limbs, starts, ends)
-    check(world.snapshot().cast_segments(starts, ends), limbs, starts, ends)
+    assert np.array_equal(world.snapshot().cast_segments(starts, ends).clearance, hits.clearance)
     some = hits[~hits.hit][1:]
     chosen = np.flatnonzero(~hits.hit)[1:]
     assert np.array_equal(some.clearance, hits.clearance[chosen])
