@@ -20,7 +20,7 @@ from cylcollide.query.clearance import CLEARED_AT_ONCE, considered_rows, corner_
 from cylcollide.query.hits import RayHits, named_columns
 from cylcollide.query.loops.chords import pieces_of_lists
 from cylcollide.query.loops.clearance import Cleared, find_clearances_recorded, nothing_cleared
-from cylcollide.query.loops.columns import INT32, CompressedRows, missed_hits, ray_of_each
+from cylcollide.query.loops.columns import INT32, CompressedRows, missed_hits, offsets_of, ray_of_each
 from cylcollide.query.loops.inputs import PointFilters, RayBatch
 from cylcollide.query.loops.points import PointColumns
 from cylcollide.query.loops.ray_sort import Order, sorted_by_tick
@@ -133,11 +133,9 @@ class Past(AtTimes):
             undecided = np.flatnonzero(columns.undecided)
             offsets, near = self._near(undecided)
             limbs = self.limbs(undecided[ray_of_each(offsets)], near)
-            of_each = np.split(np.arange(len(near)), offsets[1:-1])
-            placed = [own[limbs._kernel_rows.mask[own] != 0].tolist() for own in of_each]
-            resolve_points(
-                points, limbs._table, dict(zip(undecided.tolist(), placed, strict=True)).__getitem__, columns
-            )
+            placed = np.flatnonzero(limbs._kernel_rows.mask).astype(np.int32)
+            lists = offsets_of(ray_of_each(offsets)[placed], len(undecided)), placed
+            resolve_points(points, undecided, limbs._table, lists, columns)
             columns.limb[undecided] = gather(near, columns.limb[undecided], NO_LIMB)
         return PointHits(columns.limb, columns.limb_count, partial(self._distances, points, columns.limb))._rewound(
             self.times, None

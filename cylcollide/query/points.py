@@ -2,10 +2,9 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable
+from collections.abc import Callable
 from fractions import Fraction
 from functools import partial
-from itertools import chain
 from typing import ClassVar
 
 import numpy as np
@@ -15,14 +14,16 @@ from cylcollide._types import NO_LIMB, Float64Array, Int8Array, Int32Array, Int6
 from cylcollide.bvh.traverse import STACK_ENTRY_SIZE
 from cylcollide.constants import SMALLEST_BATCH
 from cylcollide.exact.numbers import squared_distance_from_line
-from cylcollide.kernels.limb_table import LimbRows, LimbTable, is_considered
+from cylcollide.kernels.limb_table import LimbRows, LimbTable
 from cylcollide.process.threads import in_chunks
 from cylcollide.query.exact_fallback import exact_limb
 from cylcollide.query.loops import points as point_loops
-from cylcollide.query.loops.columns import columns_of
-from cylcollide.query.loops.inputs import INVALID, PointFilters, filter_of
+from cylcollide.query.loops.columns import CompressedRows, columns_of, ray_of_each
+from cylcollide.query.loops.inputs import INVALID, PointFilters
 from cylcollide.query.loops.places import empty_places, write_places
-from cylcollide.query.loops.points import PointColumns, limbs_near_point
+from cylcollide.query.loops.points import PointColumns
+from cylcollide.query.near_requests import NearRequest
+from cylcollide.query.nearest import candidates_of
 from cylcollide.query.request import ANY_LIMB, PointRequest, State, raise_changed
 from cylcollide.query.result import Computed, TimedResult
 from cylcollide.query.scratch import scratch_for_points, scratch_for_surface
@@ -90,7 +91,10 @@ def contains(state: State, request: PointRequest) -> PointHits:
         validate.vectors(raw, "points")
         raise_changed("points")
     if any(statuses):
-        resolve_points(points, state._table, partial(considered_near, state, points, filters), columns)
+        rows = np.flatnonzero(columns.undecided)
+        near = NearRequest(points, ON_LIMB, filters, threads).rows(rows, ON_LIMB)
+        offsets, codes = candidates_of(state, near, 0, len(rows))
+        resolve_points(points, rows, state._table, (offsets, codes >> 1), columns)
     return PointHits(
         columns.limb,
         columns.limb_count,
@@ -98,13 +102,8 @@ def contains(state: State, request: PointRequest) -> PointHits:
     )
 
 
-def considered_near(state: State, points: Float64Array, filters: PointFilters, row: int) -> list[int]:
-    """The limbs near a point that it considers."""
-    table, (mask, ignored) = state._table, filter_of(filters, row)
-    near = limbs_near_point(points[row], state._tree)
-    return [k for k in near if is_considered(table.character.item(k), table.mask.item(k), mask, ignored)]
-
-
+ON_LIMB = np.zeros(1)
+"""The reach within which the limbs that contain a point are."""
 INT32, BOOL = np.dtype(np.int32), np.dtype(np.bool_)
 PACKED_ANY_LIMB = pack(ANY_LIMB)
 INSIDE, SURFACE, OUTSIDE = int(Side.INSIDE), int(Side.SURFACE), int(Side.OUTSIDE)
@@ -138,16 +137,15 @@ def axis_distances(points: Float64Array, table: LimbTable, rows: LimbRows, limbs
 
 
 def resolve_points(
-    points: Float64Array, table: LimbTable, near: Callable[[int], Iterable[int]], columns: PointColumns
+    points: Float64Array, rows: Int64Array, table: LimbTable, lists: CompressedRows, columns: PointColumns
 ) -> None:
-    """Write the lowest limb that contains each undecided point, among those `near` its row, and how many do."""
-    rows = np.flatnonzero(columns.undecided)
-    lists = [list(near(i)) for i in rows.tolist()]
-    limb = np.array(list(chain.from_iterable(lists)), np.int32)
-    side = iter(sides(np.repeat(points[rows], [len(one) for one in lists], axis=0), table, limb).tolist())
-    for i, limbs in zip(rows.tolist(), lists, strict=True):
-        containing = [one for one in limbs if next(side) != OUTSIDE]
-        columns.limb[i], columns.limb_count[i] = min(containing, default=NO_LIMB), len(containing)
+    """Write the lowest limb that contains each of these rows, of those on its list, ascending, and how many do."""
+    row, limb = rows[ray_of_each(lists[0])], lists[1]
+    held = np.flatnonzero(sides(points[row], table, limb) != OUTSIDE)
+    row, limb = row[held], limb[held]
+    columns.limb[rows], columns.limb_count[rows] = NO_LIMB, 0
+    columns.limb[row[::-1]] = limb[::-1]  # the lowest is written last
+    np.add.at(columns.limb_count, row, 1)
 
 
 def sides(points: Float64Array, table: LimbTable, limb: Int32Array) -> Int8Array:

@@ -11,7 +11,7 @@ import numpy as np
 from cylcollide._types import HIT, NO_LIMB, UNDECIDED, Column, Float64Array, Int32Array, Rows, Shape, Vectors
 from cylcollide.bvh.layout import Tree
 from cylcollide.bvh.ray_node_pairs import Pairs, visit_at_points
-from cylcollide.bvh.traverse import Stack, make_stack, stack_in, visit_at_point
+from cylcollide.bvh.traverse import stack_in, visit_at_point
 from cylcollide.constants import BLOCK_RAYS
 from cylcollide.kernels.double_double import Vector
 from cylcollide.kernels.limb_table import LimbRows, all_are_considered, is_considered, limb_at
@@ -177,26 +177,6 @@ def test_point(query: tuple[Vector, LimbRows, int, int], k: int, found: tuple[in
     if status == HIT:
         lowest, count = k if count == 0 else min(lowest, k), count + 1
     return lowest, count, is_open or status == UNDECIDED
-
-
-def limbs_near_point(point: Float64Array, tree: Tree) -> list[int]:
-    """Every limb whose box contains the point, (3,)."""
-    found = np.empty(tree.items, np.int32)
-    limbs: list[int] = found[: find_limbs_near_point(point, tree, make_stack(tree), found)].tolist()
-    return limbs
-
-
-@compiled_loop
-def find_limbs_near_point(point: Column[np.float64], tree: Tree, stack: Stack, found: Column[np.int32]) -> int:
-    """Write every limb whose box contains the point into `found` (items,); returns their number."""
-    return visit_at_point(tree, stack, (point[0], point[1], point[2]), write_item, found, 0)
-
-
-@inlined
-def write_item(found: Int32Array, item: int, used: int) -> int:
-    """Append an item; returns how many there are now."""
-    found[used] = item
-    return used + 1
 
 
 @compiled_loop
