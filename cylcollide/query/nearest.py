@@ -235,11 +235,11 @@ def candidates(state: State, request: NearRequest) -> CompressedRows:
 def candidates_of(state: State, request: NearRequest, begin: int, end: int) -> CompressedRows:
     """`candidates` of the points from `begin` to `end`."""
     place, pairs, queue, _ = scratch_for_near_points(state._tree)
-    args = request.points, request.reach, request.filters, place, pairs, queue, begin, end
+    args = *state._packed, request.points, request.reach, request.filters, place, pairs, queue, begin, end
 
     def find(offsets: Int64Array, codes: Int32Array) -> int:
         found = memory.rows((2, len(codes) + LANES), INT32), np.zeros(1, np.int64)
-        return find_within(*state._packed, *args, found, offsets, codes)
+        return find_within(*args, found, offsets, codes)
 
     return find_rows(end - begin, find)
 
