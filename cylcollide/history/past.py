@@ -133,9 +133,9 @@ class Past(AtTimes):
             undecided = np.flatnonzero(columns.undecided)
             offsets, near = self._near(undecided)
             limbs = self.limbs(undecided[ray_of_each(offsets)], near)
-            kept = np.flatnonzero(limbs._kernel_rows.mask)
-            considered = offsets_of(ray_of_each(offsets)[kept], len(undecided)), kept.astype(np.int32)
-            resolve_points(points, undecided, limbs._table, considered, columns)
+            placed = np.flatnonzero(limbs._kernel_rows.mask).astype(np.int32)
+            lists = offsets_of(ray_of_each(offsets)[placed], len(undecided)), placed
+            resolve_points(points, undecided, limbs._table, lists, columns)
             columns.limb[undecided] = gather(near, columns.limb[undecided], NO_LIMB)
         return PointHits(columns.limb, columns.limb_count, partial(self._distances, points, columns.limb))._rewound(
             self.times, None

@@ -6,7 +6,6 @@ from cylcollide._types import BoolArray, Face, Float64Array, InsidePolicy, Int8A
 from cylcollide.kernels.at_surface import INSIDE, LEAVING, OUTSIDE, UNKNOWN, WITHIN
 from cylcollide.kernels.limb_table import BOX_AXES, EXTENT, LimbRows, LimbTable
 from cylcollide.kernels.traits import BOUNDED
-from cylcollide.query.loops.at_surface import settle_rows
 from cylcollide.query.loops.chords import NO_SIDES, complete_chords
 from cylcollide.query.loops.columns import (
     ChordColumns,
@@ -21,7 +20,7 @@ from cylcollide.query.loops.columns import (
 )
 from cylcollide.query.loops.inputs import RayBatch
 from cylcollide.query.loops.places import empty_places, write_places
-from cylcollide.query.loops.single import cast_rows
+from cylcollide.query.loops.single import cast_rows, settle_rows
 from cylcollide.query.request import take_rays
 from cylcollide.query.scratch import scratch_for_surface
 

@@ -17,11 +17,9 @@ from cylcollide._types import (
     Float64Array,
     InsidePolicy,
     Int8Array,
-    Int32Array,
     Int64Array,
 )
 from cylcollide.constants import LIMBS_CROSSED
-from cylcollide.kernels.ray import Rays
 from cylcollide.process.files import Columns
 from cylcollide.process.threads import in_chunks
 from cylcollide.query import exact_fallback
@@ -110,16 +108,6 @@ class Chords(LimbFields):
 
     def _summary(self) -> str:
         return f"Chords({len(self)} chords of {self._count} rays, {self.rechecked} rechecked)"
-
-    @property
-    def _rays(self) -> Rays:
-        """The rays."""
-        return self._batch.rays
-
-    @property
-    def _judged(self) -> tuple[LabelledLimbs, Int32Array, BoolArray]:
-        """The limbs judged; per chord, the row of its limb among them, and whether it is undecided."""
-        return self._limbs, self._row, self._rows.chords.is_open
 
     def _flight(self, needs_length: bool) -> ShotChords:
         """The chords and the labels of their limbs, as a policy reads them."""

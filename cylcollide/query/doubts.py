@@ -63,8 +63,8 @@ def doubt(state: State, request: RayRequest) -> Doubts:
 
 def doubts_of(thick: Chords, radius: Float64Array, least: Int8Array) -> Doubts:
     """Doubts from the chords of thick segments, their radii (n,), and the least verdict of each."""
-    (query, row, _), limbs = limbs_of_chords(thick), thick._judged[0]
-    return doubts_with(limbs, query, row, are_certain(thick._rays, limbs, query, row, radius[query]), least)
+    (query, row, _), limbs = limbs_of_chords(thick), thick._limbs
+    return doubts_with(limbs, query, row, are_certain(thick._batch.rays, limbs, query, row, radius[query]), least)
 
 
 def are_certain(

@@ -7,6 +7,7 @@ from __future__ import annotations
 
 from collections.abc import Callable
 from dataclasses import dataclass
+from functools import partial
 from typing import Any, ClassVar, Self
 
 import numpy as np
@@ -20,7 +21,7 @@ from cylcollide.kernels.limb_table import LimbRows, LimbTable
 from cylcollide.process.files import Columns
 from cylcollide.process.threads import in_chunks
 from cylcollide.query.exact_fallback import exact_limb
-from cylcollide.query.loops.columns import INT32, CompressedRows, chords_of_rays, offsets_of, ray_of_each
+from cylcollide.query.loops.columns import INT32, CompressedRows, chords_of_rays, find_rows, offsets_of, ray_of_each
 from cylcollide.query.loops.nearest import find_nearest, missed_nearest
 from cylcollide.query.loops.places import PlaceColumns, empty_places, write_places
 from cylcollide.query.loops.within import find_within
@@ -228,19 +229,19 @@ def near_limbs(state: State, request: NearRequest) -> NearLimbs:
 
 def candidates(state: State, request: NearRequest) -> CompressedRows:
     """Codes of the limbs that may be within the reach of each point, ascending: twice the limb, plus 1 if uncertain."""
+    return rows_in_chunks(request, partial(candidates_of, state, request))
 
-    def task(begin: int, end: int) -> CompressedRows:
-        place, pairs, queue, _ = scratch_for_near_points(state._tree)
-        args = request.points, request.reach, request.filters, place, pairs, queue, begin, end
-        offsets, used = np.empty(end - begin + 1, np.int64), 2 * (end - begin) + 64
-        while True:
-            capacity, codes = used, memory.rows((used,), INT32)
-            found = memory.rows((2, used + LANES), INT32), np.zeros(1, np.int64)
-            used = find_within(state._kernel_rows, state._tree, *args, found, offsets, codes)
-            if used <= capacity:
-                return offsets, codes[:used]
 
-    return rows_in_chunks(request, task)
+def candidates_of(state: State, request: NearRequest, begin: int, end: int) -> CompressedRows:
+    """`candidates` of the points from `begin` to `end`."""
+    place, pairs, queue, _ = scratch_for_near_points(state._tree)
+    args = *state._packed, request.points, request.reach, request.filters, place, pairs, queue, begin, end
+
+    def find(offsets: Int64Array, codes: Int32Array) -> int:
+        found = memory.rows((2, len(codes) + LANES), INT32), np.zeros(1, np.int64)
+        return find_within(*args, found, offsets, codes)
+
+    return find_rows(end - begin, find)
 
 
 def rows_in_chunks(request: NearRequest, task: Callable[[int, int], CompressedRows]) -> CompressedRows:

@@ -46,13 +46,13 @@ def capsule_request(p1: ArrayLike, p2: ArrayLike, radii: ArrayLike, **options: U
 
 def overlaps_of(thick: Chords) -> Overlaps:
     """The limbs that thick segments touch, from their chords."""
-    query, row, undecided = limbs_of_chords(thick)
+    (query, row, undecided), rays, limbs = limbs_of_chords(thick), thick._batch.rays, thick._limbs
     if (rows := np.flatnonzero(undecided)).size:
-        apart, undecided[rows] = find_apart(thick._rays, query[rows], thick._judged[0], row[rows])
+        apart, undecided[rows] = find_apart(rays, query[rows], limbs, row[rows])
         kept = np.ones(len(row), np.bool_)
         kept[rows] = ~apart
         query, row, undecided = query[kept], row[kept], undecided[kept]
-    return Overlaps(thick._judged[0], offsets_of(query, len(thick._rays.origin)), row, (undecided,))
+    return Overlaps(limbs, offsets_of(query, len(rays.origin)), row, (undecided,))
 
 
 MOST_POINTS = 60
@@ -97,7 +97,7 @@ def find_apart(rays: Rays, query: Int64Array, limbs: LabelledLimbs, row: Int32Ar
 
 def limbs_of_chords(found: Chords) -> tuple[Int64Array, Int32Array, BoolArray]:
     """The ray and the limb of each pair that has a chord, in order, and whether all its chords are undecided."""
-    rays, (_, limb, is_open) = found.ray, found._judged
+    rays, limb, is_open = found.ray, found._row, found._rows.chords.is_open
     order = np.lexsort((is_open, limb, rays))
     rays, limb, is_open = rays[order], limb[order], is_open[order]
     first = np.ones(len(rays), np.bool_)

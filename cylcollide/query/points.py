@@ -21,7 +21,9 @@ from cylcollide.query.loops import points as point_loops
 from cylcollide.query.loops.columns import CompressedRows, columns_of, ray_of_each
 from cylcollide.query.loops.inputs import INVALID, PointFilters
 from cylcollide.query.loops.places import empty_places, write_places
-from cylcollide.query.loops.points import PointColumns, limbs_near_points
+from cylcollide.query.loops.points import PointColumns
+from cylcollide.query.near_requests import NearRequest
+from cylcollide.query.nearest import candidates_of
 from cylcollide.query.request import ANY_LIMB, PointRequest, State, raise_changed
 from cylcollide.query.result import Computed, TimedResult
 from cylcollide.query.scratch import scratch_for_points, scratch_for_surface
@@ -90,8 +92,9 @@ def contains(state: State, request: PointRequest) -> PointHits:
         raise_changed("points")
     if any(statuses):
         rows = np.flatnonzero(columns.undecided)
-        near = limbs_near_points(points, rows, state._kernel_rows, state._tree, filters)
-        resolve_points(points, rows, state._table, near, columns)
+        near = NearRequest(points, ON_LIMB, filters, threads).rows(rows, ON_LIMB)
+        offsets, codes = candidates_of(state, near, 0, len(rows))
+        resolve_points(points, rows, state._table, (offsets, codes >> 1), columns)
     return PointHits(
         columns.limb,
         columns.limb_count,
@@ -99,6 +102,8 @@ def contains(state: State, request: PointRequest) -> PointHits:
     )
 
 
+ON_LIMB = np.zeros(1)
+"""The reach within which the limbs that contain a point are."""
 INT32, BOOL = np.dtype(np.int32), np.dtype(np.bool_)
 PACKED_ANY_LIMB = pack(ANY_LIMB)
 INSIDE, SURFACE, OUTSIDE = int(Side.INSIDE), int(Side.SURFACE), int(Side.OUTSIDE)
@@ -132,16 +137,15 @@ def axis_distances(points: Float64Array, table: LimbTable, rows: LimbRows, limbs
 
 
 def resolve_points(
-    points: Float64Array, rows: Int64Array, table: LimbTable, near: CompressedRows, columns: PointColumns
+    points: Float64Array, rows: Int64Array, table: LimbTable, lists: CompressedRows, columns: PointColumns
 ) -> None:
-    """Write the lowest limb that contains each point of the given rows, among those near it, and how many do."""
-    offsets, limbs = near
-    of_each = ray_of_each(offsets)
-    containing = sides(points[rows[of_each]], table, limbs) != OUTSIDE
-    lowest = np.full(len(rows), len(table.kind), np.int32)
-    np.minimum.at(lowest, of_each[containing], limbs[containing])
-    count = np.bincount(of_each[containing], minlength=len(rows))
-    columns.limb[rows], columns.limb_count[rows] = np.where(count > 0, lowest, NO_LIMB), count
+    """Write the lowest limb that contains each of these rows, of those on its list, ascending, and how many do."""
+    row, limb = rows[ray_of_each(lists[0])], lists[1]
+    held = np.flatnonzero(sides(points[row], table, limb) != OUTSIDE)
+    row, limb = row[held], limb[held]
+    columns.limb[rows], columns.limb_count[rows] = NO_LIMB, 0
+    columns.limb[row[::-1]] = limb[::-1]  # the lowest is written last
+    np.add.at(columns.limb_count, row, 1)
 
 
 def sides(points: Float64Array, table: LimbTable, limb: Int32Array) -> Int8Array:

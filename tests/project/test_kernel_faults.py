@@ -33,7 +33,7 @@ LAWS = "tests/query/test_shape_properties.py"
 LAWFUL = [f"exact/{name}.py" for name in ("line", "order", "shapes", "solid")]
 LAWFUL += ["shapes.py", "kernels/axis.py", "kernels/line.py", "kernels/box.py", "kernels/revolution.py"]
 STREAMS = ["tests/runtime/test_simd_memory.py", "tests/query/test_stream_sizes.py", "tests/query/test_chords.py"]
-PLACES = ["tests/query/test_positions_and_normals.py", "tests/query/test_chord_ends.py"]
+PLACES = ["tests/query/test_positions_and_normals.py", "tests/query/test_chords.py"]
 CONTACTS = ["tests/exact/test_contacts.py", "tests/exact/test_moving.py", "tests/oracle/test_moving_oracle.py"]
 FLIGHTS = [f"tests/history/test_moving_{name}.py" for name in ("far", "moments", "exits")]
 

@@ -7,7 +7,7 @@ from support.check_cylinders import IS_COMPILED
 
 import cylcollide as cc
 
-N = 400 if IS_COMPILED else 12
+N = 160 if IS_COMPILED else 12
 
 
 def all_shapes(count: int = 28) -> cc.Limbs:

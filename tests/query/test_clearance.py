@@ -50,7 +50,7 @@ def test_equals_explained_clearance():
     hits = world.cast_segments(starts, ends)
     assert 6 < hits.hit.sum() < 20
     check(hits, limbs, starts, ends)
-    check(world.snapshot().cast_segments(starts, ends), limbs, starts, ends)
+    assert np.array_equal(world.snapshot().cast_segments(starts, ends).clearance, hits.clearance)
     some = hits[~hits.hit][1:]
     chosen = np.flatnonzero(~hits.hit)[1:]
     assert np.array_equal(some.clearance, hits.clearance[chosen])
@@ -80,7 +80,7 @@ def test_ties_take_lowest_row():
     starts = np.floor(np.array([8.0, 8.0, 24.0]) * rng.random((40, 3))) / 2 - 0.5
     ends = starts + 0.5 * rng.integers(-1, 2, (40, 3))
     hits = cc.HitWorld(limbs).cast_segments(starts, ends)
-    missed = np.flatnonzero(~hits.hit)[: 12 if IS_COMPILED else 2]
+    missed = np.flatnonzero(~hits.hit)[: 6 if IS_COMPILED else 2]
     assert len(missed) > 1
     check(hits[missed], limbs, starts[missed], ends[missed])
 

@@ -80,7 +80,7 @@ def test_scenes_hit_in_exact_order(name: str, seeds: range):
     """Ties along the ray: all ways give the same bits, equal to the oracle's; so do all other queries."""
     total: Counter[str] = Counter()
     for seed in seeds:
-        s = scene(name, sized(36, 54), seed)
+        s = scene(name, sized(30, 54), seed)
         world, start, end = cc.HitWorld(s.limbs.limbs()), s.start, s.end
         found = world_truths(s.limbs.solids(), s.queries())
         for inside in POLICIES:
@@ -92,10 +92,9 @@ def test_scenes_hit_in_exact_order(name: str, seeds: range):
             for each in WAYS:
                 with forced(each, **SHORT_STREAMS):
                     assert np.array_equal(world.occluded_segments(start, end, inside=inside), hits.hit)
-                    chords = world.chords_segments(start, end, inside=inside)
-                count, problems = compare_chords(chords, found, inside) if each != SINGLE else (0, [])
-                assert not problems, f"{name} {seed=} {each} {len(problems)} rays differ: {problems[0]}"
-                total["chords"] += count
+            count, problems = compare_chords(world.chords_segments(start, end, inside=inside), found, inside)
+            assert not problems, f"{name} {seed=} {len(problems)} rays differ: {problems[0]}"
+            total["chords"] += count
             total += Counter(hits=tally.hits, misses=tally.misses, inside=tally.started_inside)
             total["undecided"] += seen[STREAMS].rows["undecided"]
     assert min(total["hits"], total["chords"]) > 40, total
@@ -208,7 +207,7 @@ def test_hard_worlds(name: str, seed: int, times: int):
     """Far rays, along axes and in box faces, through far, flat and crowded worlds: same bits, and no hit is lost."""
     limbs = HARD[name]()
     world, slow = cc.HitWorld(limbs), name in ("piled", "one place")
-    start, end, kind = shots(limbs, sized(40) if slow else times * sized(100), seed)
+    start, end, kind = shots(limbs, sized(16) if slow else times * sized(80), seed)
     total, hit_kinds = Counter(), np.zeros(len(SHOTS), int)
     for inside in POLICIES:
         hits, seen = cast_by_all_loops(
@@ -227,8 +226,7 @@ def test_hard_worlds(name: str, seed: int, times: int):
     assert total["tied"] > len(start) // 2 or not slow
 
 
-@pytest.mark.parametrize("by", [0.0, 1e3, 1e7, 1e12])
-@pytest.mark.parametrize("count", [1, 2, 17, 60])
+@pytest.mark.parametrize(("count", "by"), [(1, 1e7), (2, 0.0), (17, 1e12), (60, 1e3)])
 def test_after_everything_has_moved_far(count: int, by: float):
     """A refitted tree, whose frame has moved too, gives the bits of a fresh one, by each way."""
     rng = np.random.default_rng(31)

@@ -270,7 +270,7 @@ def test_signs_are_exact(shape: str):
 
 def test_the_nearest_of_many_balls_is_found():
     """The points of a block traverse the tree together; the search radius shrinks with each nearer limb."""
-    rng, (n, m) = np.random.default_rng(31), (5000, 2000) if IS_COMPILED else (600, 200)
+    rng, (n, m) = np.random.default_rng(31), (5000, 500) if IS_COMPILED else (600, 200)
     centers, radii, points = rng.random((n, 3)), 0.02 * rng.random(n), 1.4 * rng.random((m, 3)) - 0.2
     found = cc.HitWorld(cc.Limbs.spheres(centers, radii)).closest_points(points)
     for i, point in enumerate(points):

@@ -42,9 +42,10 @@ def questions() -> dict[str, tuple[cc.Snapshot, tuple[np.ndarray, np.ndarray]]]:
     }
 
 
-@pytest.mark.parametrize("inside", ["hit", "exit", "ignore"])
-@pytest.mark.parametrize("read_first", [False, True])
-@pytest.mark.parametrize("which", ["few", "many", "touching"])
+@pytest.mark.parametrize(
+    ("which", "read_first", "inside"),
+    [("few", False, "hit"), ("many", True, "exit"), ("touching", True, "hit"), ("touching", False, "ignore")],
+)
 def test_a_part_of_hits_has_the_bits_of_the_whole(which: str, read_first: bool, inside: str):
     state, (start, end) = questions()[which]
     hits = state.cast_segments(start, end, inside=inside)
@@ -104,8 +105,7 @@ def test_one_row_is_plain_values():
     assert [row.limb for row in hits] == hits.limb.tolist()
 
 
-@pytest.mark.parametrize("inside", ["hit", "exit", "ignore"])
-@pytest.mark.parametrize("which", ["few", "many", "touching"])
+@pytest.mark.parametrize(("which", "inside"), [("few", "hit"), ("many", "ignore"), ("touching", "exit")])
 def test_chords_of_some_rays(which: str, inside: str):
     state, (start, end) = questions()[which]
     chords = state.chords_segments(start, end, inside=inside)
@@ -126,21 +126,6 @@ def test_chords_of_some_rays(which: str, inside: str):
         assert len(alone) == counts[i] == len(alone) == len(chords[i - len(start)])
         assert alone.offsets.tolist() == [0, counts[i]]
     assert i == len(start) - 1
-
-
-def test_some_points():
-    state, (start, end) = questions()["few"]
-    points = np.concatenate(
-        [start, state.cast_segments(start, end, inside="exit").position, (state.limbs.p1 + state.limbs.p2) / 2]
-    )
-    points = points[~np.isnan(points).any(axis=1)]
-    inside = state.contains_points(points)
-    for how, rows in parts_of(len(points)).items():
-        part = inside[rows]
-        assert isinstance(part, cc.PointHits)
-        assert not same_bits(inside, part, rows, inside.fields), how
-    assert 10 < (inside.limb >= 0).sum() < len(points)
-    assert inside[-1].limb.tolist() == inside.limb[-1:].tolist()
 
 
 def test_results_of_the_present_have_no_times():

@@ -135,14 +135,8 @@ def test_surfaces_are_resolved_both_ways(monkeypatch: pytest.MonkeyPatch):
     world = cc.HitWorld(cc.Limbs.cylinders(foot, foot + np.array([0.0, 0.0, 1.0]), 0.5))
     on = [[0, 0, 0], [0, 0, 1], [0.5, 0, 0.5], [0.5, 0, 1], [0.25, 0, 1.0 + 2**-52], [0, 0, 0.5], [0, 0.5, -1e-300]]
     points = (foot[:, None] + np.array(on)).reshape(-1, 3)
-    resolved: list[int] = []
-    resolve = point_queries.resolve_points
-
-    def counted(*args: Any) -> None:
-        resolved.append(len(args[1]))
-        resolve(*args)
-
-    monkeypatch.setattr(point_queries, "resolve_points", counted)
+    resolved, resolve = list[int](), point_queries.resolve_points
+    monkeypatch.setattr(point_queries, "resolve_points", lambda *args: resolved.append(len(args[1])) or resolve(*args))
     one_by_one, all_at_once = both_ways(world, points)
     assert not differing(one_by_one, all_at_once)
     assert resolved[0] == resolved[1] >= 5 * 16

@@ -3,7 +3,6 @@
 import math
 
 import numpy as np
-import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 from support.check_cylinders import FIELDS, same_bits
@@ -225,36 +224,6 @@ def test_a_tube_is_a_cylinder_for_rays_outside_its_bore(case: ShapeCase, share: 
         one, two = case.cast(inside), tube.cast(inside)
         same(one, two)
         close(one, two, 8 * case.ulp())
-
-
-@given(any_case(TUBE))
-def test_a_tube_and_its_bore_fill_the_cylinder(case: ShapeCase):
-    tube, full, bore = case.chords(), other(case, CYLINDER).chords(), other(case, CYLINDER, radius=case.limb.radius2)
-    assert len(full) or not len(tube)
-    if len(full) and not len(tube):
-        assert bore.cast().hit[0]
-    if len(full):
-        length = np.linalg.norm(case.end - case.start)
-        filled = tube.thickness.sum() + bore.chords().thickness.sum()
-        assert filled == pytest.approx(full.thickness[0], abs=max(64 * case.ulp(), 1e-14 * length))
-
-
-@given(any_case(CYLINDER))
-def test_a_capsule_holds_its_cylinder_and_its_balls(case: ShapeCase):
-    capsule = other(case, CAPSULE).cast()
-    parts = [case, other(case, SPHERE, p2=case.limb.p1), other(case, SPHERE, p1=case.limb.p2)]
-    found = [part.cast() for part in parts]
-    assert capsule.hit[0] == any(part.hit[0] for part in found)
-    assert capsule.started_inside[0] == any(part.started_inside[0] for part in found)
-    if capsule.hit[0]:
-        first = min(part.fraction[0] for part in found)
-        assert np.abs((capsule.fraction[0] - first) * (case.end - case.start)).max() <= 8 * case.ulp()
-
-
-@given(any_case(CYLINDER), st.sampled_from([ELLIPSOID, TUBE, TAPERED]))
-def test_part_of_a_cylinder_is_hit_by_fewer_rays(case: ShapeCase, kind: int):
-    second = case.limb.radius * {TUBE: 0.5, TAPERED: 0.25}.get(kind, 0.0)
-    is_part(other(case, kind, radius2=second), case)
 
 
 @given(any_case(SPHERE), POLICIES)

@@ -6,8 +6,7 @@ from dataclasses import replace
 import numpy as np
 import pytest
 from support.cases.shape_rays import SHAPES, sample, sample_rays
-from support.cases.shape_scenes import PLANS, scene
-from support.check_cylinders import FIELDS, sized
+from support.check_cylinders import sized
 from support.check_shapes import Asked, ShapeTally, compare_chords, compare_hits, row_truths
 from support.oracle import any_shape
 from support.oracle import cylinder as oracle
@@ -21,7 +20,7 @@ import cylcollide as cc
 pytestmark = pytest.mark.plain_python
 
 POLICIES = ("hit", "exit", "ignore")
-COUNT = 3300
+COUNT = 2200
 
 
 def check_coverage(tally: ShapeTally, inside: str, rows: int) -> None:
@@ -63,12 +62,12 @@ def test_every_shape_and_family_row_by_row(segments: Shots, truths: list[Asked],
 
 
 def test_rays_with_limits_row_by_row():
-    r = sample_rays(840, seed=32)
+    r = sample_rays(600, seed=32)
     true = row_truths(r)
     for inside in POLICIES:
         tally = compare_hits(r.cast(inside), true, inside, r.family)
         assert not tally.problems, tally.report()
-        check_coverage(tally, inside, 800)
+        check_coverage(tally, inside, 550)
 
 
 def test_ordinary_rays_need_no_recheck():
@@ -102,7 +101,7 @@ def test_lengths_of_any_unit(segments: Shots, power: int):
 @pytest.mark.parametrize("kind", [CYLINDER, TUBE, CAPSULE, TAPERED])
 def test_rays_almost_parallel_below_kernel_resolution(kind: int):
     """The axis is turned by 10⁻²⁵ to 10⁻⁴⁰; the rays touch the wall, or bore, of the limb before that turn."""
-    turn = np.repeat([0.0, *10.0 ** -np.arange(25.0, 41.0)], 12)
+    turn = np.repeat([0.0, *10.0 ** -np.arange(25.0, 41.0)], 6)
     n, rng = len(turn), np.random.default_rng(8)
     sign = rng.choice([-1.0, 1.0], (n, 4))
     p2 = np.column_stack([12 * sign[:, 0], turn * sign[:, 1], turn * rng.integers(-1, 2, n)])
@@ -129,7 +128,7 @@ def test_every_chord_of_every_row(segments: Shots, truths: list[Asked]):
     two, wrong = 0, []
     rows = np.flatnonzero((segments.shapes.kind == TUBE) | (np.arange(len(segments)) % 20 == 0))
     limbs = segments.shapes.limbs()
-    for i in rows[:: max(1, len(rows) // sized(250))].tolist():
+    for i in rows[:: max(1, len(rows) // sized(120))].tolist():
         asked = truths[i].alone(0)
         world, row = cc.HitWorld(limbs[i]), (segments.start[i : i + 1], segments.end[i : i + 1])
         for inside in POLICIES:
@@ -137,7 +136,7 @@ def test_every_chord_of_every_row(segments: Shots, truths: list[Asked]):
             wrong += [f"{segments.family[i]} {problem}" for problem in problems]
             two += count == 2
     assert not wrong, f"{len(wrong)} differ: {wrong[:3]}"
-    assert two > sized(250) // 10
+    assert two > sized(120) // 10
 
 
 def test_points_of_every_shape(segments: Shots):
@@ -161,34 +160,6 @@ def check_distance(solid: Solid, point: list[float], inside: bool, squared: floa
     true = float(any_shape.axis_distance_squared(solid, point))
     slack = 16 * 2.0**-52 * max(map(abs, (*point, *solid.p1, *solid.p2)))
     assert abs(squared - true) <= 1e-14 * true + 2 * true**0.5 * slack + slack**2, (solid, point, squared, true)
-
-
-@pytest.mark.machine_code
-@pytest.mark.parametrize("name", PLANS)
-def test_mixed_worlds_are_brute_force(name: str):
-    """Tree queries equal tests of every limb: hits, and the limbs that contain a point."""
-    for seed in range(5, 8):
-        s = scene(name, sized(60), seed)
-        limbs = s.limbs.limbs()
-        world = cc.HitWorld(limbs)
-        hits = world.cast_segments(s.start, s.end, inside="ignore")
-        each = [limbs.cast_segments(a, b, inside="ignore") for a, b in zip(s.start, s.end, strict=True)]
-        for i, rows in enumerate(each):
-            assert hits.hit[i] == rows.hit.any()
-            assert hits.started_inside[i] == rows.started_inside.any()
-            if rows.hit.any():
-                k = int(hits.limb[i])
-                assert hits.fraction[i] == pytest.approx(rows.fraction.min(), rel=1e-15)
-                # Because of a neighbour a ray may go to exact arithmetic, which rounds the last digit differently.
-                for field in set(FIELDS) - {"limb", "started_inside"}:
-                    assert getattr(hits, field)[i] == pytest.approx(getattr(rows, field)[k], rel=1e-14, abs=1e-15)
-        held, points = world.contains_points(s.start), s.start
-        for i, point in enumerate(points):
-            holders = np.flatnonzero(limbs.classify_points(point) != cc.Side.OUTSIDE)
-            assert held.count[i] == len(holders)
-            assert held.limb[i] == (holders[0] if len(holders) else -1)
-            if len(holders):
-                assert held.axis_distance_squared[i] == limbs.axis_distance_squared(point)[holders[0]]
 
 
 @pytest.mark.long

@@ -233,11 +233,11 @@ def test_damaged_columns_are_refused_by_name(results, tmp_path):
     known = set()
     for result in distinct.values():
         check_damaged_columns(result, known, tmp_path / "kept.npz")
-        known |= set(result._columns)
+    assert known >= {"kind", "shape", "offsets", "rechecked", "limb_name", "face", "position", "hit"}
 
 
 def check_damaged_columns(result, known, path):
-    """Assert that files with one column spoiled or missing are refused; of known columns the size is spoiled."""
+    """Assert that files with one column spoiled or missing are refused; of known columns only one."""
     result.save(path)
     with np.load(path) as archive:
         good = {name: archive[name] for name in archive.files}
@@ -247,20 +247,20 @@ def check_damaged_columns(result, known, path):
         with pytest.raises(ValueError, match=rf"kept\.npz: expected .* got one without the column '{name}'"):
             type(result).load(path)
     assert bool(compressed) == hasattr(result, "offsets")
-    texts, tried = {"kind", "limb_name"} & good.keys(), 0
-    for name, column in good.items():
+    texts, words = {"kind", "limb_name"}, [np.frombuffer(text, np.uint8) for text in (b"[1]", b"1", b"[" * 99_999)]
+    again = [name for name in good if name in known][:1]
+    for name in [*(name for name in good if name not in known), *again]:
+        column = good[name]
         damaged = [np.concatenate([column, column]), column.astype(np.float32)] if column.ndim else []
         damaged += [column[None], np.zeros(column.shape, "M8[s]")]
         damaged += [column.astype(float), -5 - column] if name in {"offsets", "shape", "rechecked"} else []
         damaged += [np.full(column.shape, 2**40), column[::-1]] if name == "offsets" else []
         damaged += [np.full(column.shape, 99, np.int8), ~column] if column.dtype == np.int8 else []
-        words = [np.frombuffer(text, np.uint8) for text in (b"[1]", b"1", b"[" * 99_999)]
-        for spoiled in words if name in texts else damaged[: 1 if name in known else None]:
+        for spoiled in words if name in texts else damaged:
             np.savez(path, **{**good, name: spoiled})
             with pytest.raises(ValueError, match=r"kept\.npz: expected .* got (a damaged or|one without r|one of)"):
                 type(result).load(path)
-            tried += 1
-    assert tried > (1 if known else 3) * len(result.fields)
+    known.update(good)
     np.savez(path, **good, save=good["shape"])
     with pytest.raises(ValueError, match="damaged or unknown column 'save'"):
         type(result).load(path)

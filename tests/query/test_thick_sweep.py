@@ -52,13 +52,14 @@ def least_distance(limb, start, end):
     return d.min()
 
 
-@pytest.mark.parametrize("kind", KINDS)
+@pytest.mark.parametrize("kind", BOUNDED)
 @pytest.mark.parametrize("n", [12, pytest.param(2000, marks=[pytest.mark.long, pytest.mark.timeout(3600)])])
-def test_grazes(kind, n):
+def test_grazes_of_bounded_shapes(kind, n):
+    """Rational arithmetic decides the others, below."""
     rng = np.random.default_rng([n, KINDS.index(kind)])
     limbs, starts, ends, radii = grazing(kind, n if IS_COMPILED else 12, rng)
     hits = limbs.cast_segments(starts, ends, radius=radii)
-    wrong, sure, late = [], 0, 1e-9 if kind in BOUNDED else 4e-15
+    wrong, sure = [], 0
     for i in range(len(radii)):
         gap = least_distance(limbs[i], starts[i], ends[i]) - np.longdouble(radii[i])
         if abs(gap) > SURE and not hits.undecided[i]:
@@ -68,11 +69,9 @@ def test_grazes(kind, n):
             centre = starts[i] + np.longdouble(hits.fraction[i]) * (ends[i].astype(np.longdouble) - starts[i])
             beyond = distance(limbs[i], centre[None])[0] - radii[i]
             inside = hits.face[i] == cc.Face.INSIDE
-            wrong += [i] if not (beyond < late and (inside or beyond > -2e-15)) else []
+            wrong += [i] if not (beyond < 1e-9 and (inside or beyond > -2e-15)) else []
     assert wrong == []
-    assert sure > (0.2 if kind in BOUNDED else 0.6) * len(radii)
-    if kind not in BOUNDED:
-        assert not hits.undecided.any()
+    assert sure > 0.2 * len(radii)
     assert n < 100 or len({*hits.hit.tolist()}) == 2
 
 

@@ -96,7 +96,7 @@ def rays(seed, n):
 @pytest.mark.parametrize("make", WORLDS)
 @pytest.mark.parametrize("inside", ["hit", "exit", "ignore"])
 def test_hits_equal_those_of_exact_arithmetic(make, inside):
-    limbs, n = make(), sized(100, 60)
+    limbs, n = make(), sized(72, 60)
     world, (starts, ends) = cc.HitWorld(limbs), rays(3, n)
     for mask in (1, 2) if make is twins else (1,):
         many = world.cast_segments(starts, ends, inside=inside, mask=mask)
@@ -110,10 +110,9 @@ def test_hits_equal_those_of_exact_arithmetic(make, inside):
 
 @pytest.mark.coverage("0.2-hit-boxes_in_planes")
 @pytest.mark.parametrize("make", [boxes_in_planes, boxes_nearly_in_planes, boxes_of_one_turn])
-@pytest.mark.parametrize("inside", ["hit", "exit", "ignore"])
-@pytest.mark.parametrize("radius", [0.02, 0.2])
+@pytest.mark.parametrize(("radius", "inside"), [(0.2, "hit"), (0.02, "exit"), (0.2, "ignore")])
 def test_thick_hits_equal_those_of_exact_arithmetic(make, inside, radius):
-    limbs, n = make(), sized(90, 20)
+    limbs, n = make(), sized(60, 20)
     starts, ends = rays(9, n)
     hits = cc.HitWorld(limbs).cast_segments(starts, ends, inside=inside, radius=radius)
     check_hits(hits, solids_of(limbs, radius), starts, ends, inside)
@@ -155,7 +154,7 @@ def test_a_ball_leaves_one_box_where_it_touches_another(first):
 @pytest.mark.parametrize("make", WORLDS)
 @pytest.mark.parametrize("radius", [0.0, 0.3])
 def test_chords_are_in_exact_order(make, radius):
-    limbs, n = make(), sized(50, 20)
+    limbs, n = make(), sized(24 if radius else 50, 20)
     if radius:
         limbs = limbs[[not SHAPE_ROWS[kind].is_bounded for kind in limbs.kind.tolist()]]
     starts, ends = rays(4, n)
@@ -236,16 +235,3 @@ def test_limbs_that_move_apart():
     p2[:8] += 5.0
     world.set_endpoints(p1, p2)
     check_hits(world.cast_segments(starts, ends, mask=1), solids_of(world.limbs, mask=1), starts, ends)
-
-
-def test_limbs_that_differ_in_the_last_bit():
-    wider = np.nextafter(0.5, 1.0)
-    worlds = [
-        cc.Limbs.cylinders([[0, 0, 0]] * 2, [[0, 0, 1]] * 2, [0.5, wider]),
-        cc.Limbs.boxes([[0, 0, 0]] * 2, [0, 0, 0, 1], [[0.5, 0.5, 0.5], [wider, 0.5, 0.5]]),
-        cc.Limbs.capsules([[0, 0, 0]] * 2, [[0, 0, 1]] * 2, [0.5, wider]),
-        cc.Limbs.tapered_cylinders([[0, 0, 0]] * 2, [[0, 0, 1]] * 2, [0.5, wider], 0.25),
-    ]
-    for limbs in worlds:
-        hits = cc.HitWorld(limbs).cast_segments([-2.0, 0.0, 0.25], [2.0, 0.0, 0.25])
-        assert hits.limb.tolist() == [1], "the wider one is met first"

@@ -113,22 +113,9 @@ def find_clearances(
     growth: Column[np.float64],
     limb: Column[np.int32],
 ) -> None:
-    """Write the limb that needs the least growth to touch each of some rays, among those that the ray considers.
+    """Write the limb that needs the least growth to touch each ray of `rows[begin:end]`: `growth`, `limb` (`Cleared`).
 
-    Parameters
-    ----------
-    table, tree
-        The limbs, and their tree.
-    batch, rows
-        Rays, and rows of some of them, (n,).
-    fastest
-        Upper bound of how far any corner of a limb moves as the limb grows by 1.
-    stack, memory
-        Buffers: for the tree, and of TERMS numbers.
-    begin, end
-        Which of the rows.
-    growth, limb
-        Written, (n,), as `Cleared`.
+    `fastest`: `fastest_of` the limbs. `memory`: a buffer of TERMS numbers.
     """
     skips = batch.policy != POLICY_HIT
     for k in range(begin, end):

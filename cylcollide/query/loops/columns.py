@@ -169,10 +169,10 @@ def find_rows(n: int, find: Callable[[Int64Array, Int32Array], int]) -> Compress
 
     If they exceed the size of `numbers`, `find` is called again with a larger array.
     """
-    offsets, numbers = np.zeros(n + 1, np.int64), np.empty(4 * n + 64, np.int32)
+    offsets, numbers = np.zeros(n + 1, np.int64), memory.rows((4 * n + 64,), INT32)
     used = find(offsets, numbers)
     if used > len(numbers):
-        numbers = np.empty(used, np.int32)
+        numbers = memory.rows((used,), INT32)
         used = find(offsets, numbers)  # fewer, if its reach shrinks as it goes
     return offsets, numbers[:used]
 

@@ -4,32 +4,19 @@ Pairs of a point and a limb whose box contains it are queued by shape, and teste
 single pair. The result of a point, the lowest limb and how many, does not depend on the order of pairs.
 """
 
-from functools import partial
 from typing import NamedTuple
 
 import numpy as np
 
-from cylcollide._types import (
-    HIT,
-    NO_LIMB,
-    UNDECIDED,
-    Column,
-    Float64Array,
-    Int32Array,
-    Int64Array,
-    Rows,
-    Shape,
-    Vectors,
-)
+from cylcollide._types import HIT, NO_LIMB, UNDECIDED, Column, Float64Array, Int32Array, Rows, Shape, Vectors
 from cylcollide.bvh.layout import Tree
 from cylcollide.bvh.ray_node_pairs import Pairs, visit_at_points
-from cylcollide.bvh.traverse import Stack, make_stack, stack_in, visit_at_point
+from cylcollide.bvh.traverse import stack_in, visit_at_point
 from cylcollide.constants import BLOCK_RAYS
 from cylcollide.kernels.double_double import Vector
 from cylcollide.kernels.limb_table import LimbRows, all_are_considered, is_considered, limb_at
 from cylcollide.kernels.point import certain_side, point_axis_distance_squared, point_limb
 from cylcollide.kernels.ray import as_vector
-from cylcollide.query.loops.columns import CompressedRows, find_rows
 from cylcollide.query.loops.inputs import INVALID, PointFilters, copy_in_range, filter_of
 from cylcollide.query.loops.packets import (
     PAIR_BATCH,
@@ -190,44 +177,6 @@ def test_point(query: tuple[Vector, LimbRows, int, int], k: int, found: tuple[in
     if status == HIT:
         lowest, count = k if count == 0 else min(lowest, k), count + 1
     return lowest, count, is_open or status == UNDECIDED
-
-
-def limbs_near_points(
-    points: Float64Array, rows: Int64Array, table: LimbRows, tree: Tree, filters: PointFilters
-) -> CompressedRows:
-    """Every limb that each of the given points considers, and whose box contains it."""
-    return find_rows(len(rows), partial(find_limbs_near_points, points, rows, table, tree, make_stack(tree), filters))
-
-
-@compiled_loop
-def find_limbs_near_points(
-    points: Vectors,
-    rows: Column[np.int64],
-    table: LimbRows,
-    tree: Tree,
-    stack: Stack,
-    filters: PointFilters,
-    offsets: Column[np.int64],
-    limbs: Column[np.int32],
-) -> int:
-    """Write `limbs_near_points`; returns their number. Those beyond the size of `limbs` are not written."""
-    used = 0
-    for k in range(rows.size):
-        query = table, *filter_of(filters, rows[k]), limbs
-        used = visit_at_point(tree, stack, as_vector(points, rows[k]), write_considered, query, used)
-        offsets[k + 1] = used
-    return used
-
-
-@inlined
-def write_considered(query: tuple[LimbRows, int, int, Int32Array], k: int, used: int) -> int:
-    """Append limb k if it is considered; returns how many there are now."""
-    table, mask, ignored, limbs = query
-    if is_considered(table.character[k], table.mask[k], mask, ignored):
-        if used < limbs.size:
-            limbs[used] = k
-        used += 1
-    return used
 
 
 @compiled_loop

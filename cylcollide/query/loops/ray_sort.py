@@ -70,13 +70,6 @@ def sort_rays(raw: Rays, rays: Rays, tree: Tree, begin: int, end: int, state: St
 
 
 @inlined
-def copy_in_order(raw: Rays, rays: Rays, begin: int, first: int, last: int, state: StreamScratch) -> bool:
-    """Copy and check rays `first` to `last` of a chunk from `begin` on, unsorted; returns whether all are valid."""
-    number_rows(state.number, begin, first, last)
-    return copy_checked(raw, rays, first, last)
-
-
-@inlined
 def number_rows(number: Int32Array, begin: int, first: int, last: int) -> None:
     """Number rays `first` to `last` of a chunk from `begin` on, unsorted."""
     for k in range(first, last):

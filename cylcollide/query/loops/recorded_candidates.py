@@ -89,27 +89,11 @@ def find_recorded(
     offsets: Column[np.int64],
     found: Column[np.int32],
 ) -> int:
-    """Write the rows of all limbs that each ray may hit between its tick and the next one.
+    """Write the rows of all limbs that each ray may hit between its tick and the next one; returns their number.
 
-    Parameters
-    ----------
-    batch
-        The n rays, or points as segments without length.
-    recorded, tick
-        The ticks, and the place of each ray's tick among them, -1 for a ray that hits nothing; (n,).
-    protection
-        The characters that are not hit.
-    all_layers
-        Whether layers do not matter, as for points.
-    stack
-        For the largest tree.
-    offsets, found
-        Written: compressed rows, (n + 1,), ascending for each ray. Those beyond the size of `found` are not written.
-
-    Returns
-    -------
-    int
-        How many there are.
+    `tick`: the place of each ray's tick among those recorded, -1 for a ray that hits nothing. `all_layers`: whether
+    layers do not matter, as for points. `stack`: for the largest tree. Written are compressed rows, ascending for each
+    ray; those beyond the size of `found` are not.
     """
     used = 0
     for i in range(tick.size):

@@ -116,22 +116,8 @@ def locate_recorded(
 ) -> None:
     """Find which limbs contain each of the points `order.number[begin]` to `order.number[end - 1]`: rows of its tick.
 
-    Parameters
-    ----------
-    batch
-        The n points, as segments without length, and what they may be in.
-    recorded
-        The ticks.
-    order
-        All points by tick; those of no tick are in no limb.
-    protection
-        The characters that are not hit.
-    points, place, pairs, queued, scratch
-        Buffers; the pairs are made for a tree whose stack has `stack_size` entries, the most of any tick's tree.
-    begin, end
-        Which points.
-    columns
-        Written; they hold misses on entry.
+    `batch` has the points as segments without length; those of no tick are in no limb. `columns` hold misses on entry.
+    The buffer `pairs` is for a tree whose stack has `stack_size` entries, the most of any tick's tree.
     """
     last, begins = recorded.address.shape[0] - 1, order.begins
     queued[:] = 0  # an earlier call may have ended by an error

@@ -266,20 +266,7 @@ def cast_recorded(
 ) -> None:
     """Write the closest limb of each of the rays `order.number[begin]` to `order.number[end - 1]`: a row of its tick.
 
-    Parameters
-    ----------
-    batch
-        The n rays, and what they may hit.
-    recorded
-        The ticks.
-    order
-        All rays by tick and octant; those of no tick hit nothing.
-    protection
-        The characters that are not hit.
-    state, scratch
-        Buffers.
-    hits
-        Written; the columns hold misses on entry.
+    Rays of no tick hit nothing. The columns of `hits` are misses on entry.
     """
     state.pairs.queued[:] = 0  # an earlier call may have ended by an error
     state.refine.queued[:] = 0

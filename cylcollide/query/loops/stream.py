@@ -17,7 +17,7 @@ from cylcollide.constants import BLOCK_RAYS, FEW_TO_SORT, SMALL_WORLD
 from cylcollide.kernels.limb_table import LimbRows, all_are_considered, is_considered
 from cylcollide.kernels.ray import Ray, Rays
 from cylcollide.query.loops.columns import clear_hits, count_undecided, hits_in
-from cylcollide.query.loops.inputs import INVALID, RayOptions, batch_in, filter_of, raw_rays
+from cylcollide.query.loops.inputs import INVALID, RayOptions, batch_in, copy_checked, filter_of, raw_rays
 from cylcollide.query.loops.leaf import (
     NEXT_POSSIBLE,
     StreamQuery,
@@ -35,7 +35,7 @@ from cylcollide.query.loops.packets import (
     prefetch_sixteen,
     two_rays_from,
 )
-from cylcollide.query.loops.ray_sort import Order, copy_in_order, rays_in_order, sort_rays
+from cylcollide.query.loops.ray_sort import Order, number_rows, rays_in_order, sort_rays
 from cylcollide.query.loops.thick_leaf import test_more_steps, test_thick_list, test_thick_pairs
 from cylcollide.runtime.compile import compiled, compiled_loop, inlined, noinline
 from cylcollide.runtime.simd import (
@@ -277,8 +277,10 @@ def cast_stream(
     for octant in range(MIXED if in_order else 0, MIXED + 1 if in_order else MIXED):
         for first in range(octants[octant], octants[octant + 1], size):
             count = min(size, octants[octant + 1] - first)
-            if in_order and not copy_in_order(raw, batch.rays, begin, begin + first, begin + first + count, state):
-                return INVALID
+            if in_order:
+                number_rows(number, begin, begin + first, begin + first + count)
+                if not copy_checked(raw, batch.rays, begin + first, begin + first + count):
+                    return INVALID
             recorded = state.crossings[0]
             query = StreamQuery(batch, table, aim, tree.frame.scale, state, number, first, shared, accepts_all, thick)
             if thick:

@@ -23,7 +23,7 @@ from cylcollide._types import (
 )
 from cylcollide.bones.bone import into_bone, rotation_of
 from cylcollide.kernels.chord import face_crossing
-from cylcollide.kernels.double_double import DoubleDouble, DoubleDoubleVector, Vector, vector_difference
+from cylcollide.kernels.double_double import DoubleDouble
 from cylcollide.kernels.limb_table import Limb, LimbRows, limb_at
 from cylcollide.kernels.ray import as_vector, exact_displacement, radius_of, ray_at, subtract
 from cylcollide.kernels.surface import outward_normal, point_at, spot_near
@@ -33,6 +33,7 @@ from cylcollide.query.loops.packets import (
     SHAPES,
     PairQueue,
     enqueue_pair,
+    exact_displacements,
     limbs_at,
     make_pair_queue,
     prefetch_limb,
@@ -154,7 +155,7 @@ def eight_spots(
     """Write `spot_near` of the eight rays from `rows[first]` on into a half of `found`; returns which are right."""
     rays, limb = query.batch.rays, limbs_at(query.table.rows, shape, limbs, first)
     origin, second = vectors_at(rays.origin, rows, first), vectors_at(rays.second, rows, first)
-    displacement = displacements(origin, second, 1.0 if rays.is_segment else 0.0)
+    displacement = exact_displacements(origin, second, rays.is_segment)
     fraction, at = load_at(query.fraction, rows, first, 1, 0), half * 6 * LANES
     (x, y, z), (u, v, w), are_right = spot_near(origin, displacement, fraction, limb, float(face))
     store(found, at, x)
@@ -164,12 +165,6 @@ def eight_spots(
     store(found, at + 4 * LANES, v)
     store(found, at + 5 * LANES, w)
     return are_right
-
-
-@inlined
-def displacements(origin: Vector, second: Vector, segment: float) -> DoubleDoubleVector:
-    """`exact_displacement` of eight rays, without a branch: of segments for 1, of directions for 0."""
-    return vector_difference(second, (origin[0] * segment, origin[1] * segment, origin[2] * segment))
 
 
 @compiled

@@ -43,10 +43,12 @@ def norm(a: Array) -> Array:
 
 def can_grow(limbs: cc.Limbs, by: Array) -> NDArray[np.bool_]:
     """Return which limbs can be inflated by these amounts: a bore must not close."""
-    found = np.zeros(len(limbs), np.bool_)
+    found, grow = np.zeros(len(limbs), np.bool_), (1.0 + 1e-6) * by
+    with suppress(ValueError):
+        return np.full(len(limbs), bool(limbs.inflated(grow)))
     for i in range(len(limbs)):
         with suppress(ValueError):
-            found[i] = bool(limbs[i : i + 1].inflated((1.0 + 1e-6) * by[i]))
+            found[i] = bool(limbs[i : i + 1].inflated(grow[i]))
     return found
 
 

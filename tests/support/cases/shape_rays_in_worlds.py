@@ -49,8 +49,8 @@ def cast_by_layer(s: Shots, inside: str, one_layer: bool) -> Gathered:
 def adversarial(rays: bool) -> Shots:
     """Rows of every shape and family, a multiple of `GROUP`; segments, or rays with limits."""
     if rays:
-        rows = sample_rays(sized(600, 225), seed=61)
+        rows = sample_rays(sized(400, 225), seed=61)
     else:
-        rows = sample(sized(1800, 600), seed=60)
+        rows = sample(sized(1300, 600), seed=60)
     order = np.random.default_rng(63).permutation(len(rows))
     return rows.take(order[: len(rows) // GROUP * GROUP])
