@@ -70,7 +70,7 @@ def test_the_first_contact_has_the_earliest_entry_and_the_lowest_row():
 
 def test_first_contacts_do_not_depend_on_the_order_of_limbs():
     rng, hits = Random(7), 0
-    for _ in range(40):
+    for _ in range(16):
         flight = everyday(rng, Shape.CAPSULE)
         limbs = [(everyday if k % 2 else whole)(rng, rng.choice(SHAPES)) for k in range(5)]
         limbs = [m._replace(start=flight.start, end=flight.end, interval=WHOLE_FLIGHT) for m in limbs]
@@ -80,4 +80,4 @@ def test_first_contacts_do_not_depend_on_the_order_of_limbs():
         assert first is None or first[0] < 5
         assert first is None or all(first[1].entry <= contact.entry for _, contact in rows)
         hits += first is not None
-    assert hits > 10
+    assert hits > 4

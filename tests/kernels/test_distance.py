@@ -65,7 +65,7 @@ def test_bounds_hold_and_are_close(shape, count, record_property):
 
 
 @np.errstate(all="ignore")
-@pytest.mark.parametrize("power", [-3, -2, -1, 1, 2, 3])
+@pytest.mark.parametrize("power", [-3, 1, 3])
 def test_bounds_of_needles_and_sheets_hold(power):
     """Near an ellipsoid with very different half axes the search for the nearest place ends early."""
     rng, n, open_, outside = np.random.default_rng([5, power + 3]), 30, 0, 0

@@ -41,7 +41,7 @@ def live(life: Life, steps: int, rays: int) -> int:
 
 @pytest.mark.parametrize(
     ("seed", "bare", "steps"),
-    [(0, 0, 120), (1, 12, 120), (2, 12, 120), pytest.param(99, 5, 10_000, marks=pytest.mark.long)],
+    [(0, 0, 80), (1, 12, 120), pytest.param(99, 5, 10_000, marks=pytest.mark.long)],
 )
 def test_a_life_of_characters(seed: int, bare: int, steps: int):
     life = Life(np.random.default_rng(seed), make_crowd(bare), names=Life.WITH_STATICS)
@@ -130,26 +130,6 @@ def test_a_despawned_rig_is_freed():
     world.despawn(ids)
     del rig
     assert gone() is None
-
-
-@pytest.mark.parametrize("copied", COPIES.values(), ids=COPIES)
-def test_a_copy_is_independent(copied):
-    world, rig, ids, life = crowd_of(5, field=3.0)
-    unposed = world.spawn(rig)
-    world.set_layers(ids[1], 4)
-    other, rays = copied(world), life.rays(60)
-    check_equal(answers(other, rays, {}), answers(world, rays, {}))
-    snapshot = copied(world.snapshot())
-    assert np.array_equal(snapshot._labels.bone_positions, world.snapshot()._labels.bone_positions)
-    before = answers(world, rays, {})
-    pose = life.pose(rig, 1)
-    other.set_poses(unposed, *pose)
-    other.despawn(ids[0])
-    check_equal(answers(world, rays, {}), before)
-    world.set_poses(unposed, *pose)
-    world.despawn(ids[0])
-    assert check_equal(answers(other, rays, {}), answers(world, rays, {})) > 10
-    assert other.spawn(rig) == world.spawn(rig) == [6]
 
 
 @pytest.mark.parametrize("copied", COPIES.values(), ids=COPIES)
