@@ -62,9 +62,7 @@ def test_bounds_hold_for_any_sides(shape, radius):
     solid, limb = exact_limb(limbs._table, 0), plain_limb(limbs._table, 0)
     is_bounded = radius > 0.0 and shape in BOUNDED
     grown = solid if radius == 0.0 or is_bounded else grown_by(solid, radius)
-    for start, end in islice(
-        segments(limbs, rng, radius, 1 if radius else 4), 3 if radius and shape == "tube" else None
-    ):
+    for start, end in islice(segments(limbs, rng, radius, 4), 4 if radius else None):
         ray = make_ray(triple(start), triple(end - start), True, inf, radius)
         displacement = vector_difference(triple(end), triple(start))
         first, *_ = [*limb_chords(segment_numbers(start, end), grown), None]

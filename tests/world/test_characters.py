@@ -41,7 +41,7 @@ def live(life: Life, steps: int, rays: int) -> int:
 
 @pytest.mark.parametrize(
     ("seed", "bare", "steps"),
-    [(0, 0, 80), (1, 12, 120), pytest.param(99, 5, 10_000, marks=pytest.mark.long)],
+    [(0, 0, 60), (1, 12, 80), pytest.param(99, 5, 10_000, marks=pytest.mark.long)],
 )
 def test_a_life_of_characters(seed: int, bare: int, steps: int):
     life = Life(np.random.default_rng(seed), make_crowd(bare), names=Life.WITH_STATICS)
