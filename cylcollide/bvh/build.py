@@ -9,8 +9,8 @@ from math import inf
 import numpy as np
 
 from cylcollide._types import Column, Float32Array, Float64Array, Int8Array, Int32Array, Rows
-from cylcollide.bvh.layout import EMPTY, Tree, TreeFrame, empty_tree, frame_around
-from cylcollide.bvh.refit import fitted_bounds
+from cylcollide.bvh.layout import EMPTY, HIGH, Tree, TreeFrame, empty_tree, frame_around
+from cylcollide.bvh.refit import fit_bounds
 from cylcollide.bvh.sah import FLOAT32, INT8, INT32, NEGATED_HIGH, ROW, Binary, fill_boxes, half_area, split_all
 from cylcollide.constants import TREE_WIDTH
 from cylcollide.runtime import memory
@@ -23,8 +23,9 @@ def build(low: Float64Array, high: Float64Array) -> Tree:
     if len(low) == 0:
         return empty_tree()
     child, axis, deepest, frame = arranged(low, high)
-    bounds = fitted_bounds(child, low, high, frame)
-    return Tree(bounds, child, len(low), axis, deepest * (TREE_WIDTH - 1) + 2, frame)
+    bounds: Float32Array = memory.aligned((len(child), 2 * HIGH, TREE_WIDTH), np.float32)
+    fit_bounds(child, low, high, frame, bounds)
+    return Tree(memory.frozen(bounds), child, len(low), axis, deepest * (TREE_WIDTH - 1) + 2, frame)
 
 
 def arranged(low: Float64Array, high: Float64Array) -> tuple[Int32Array, Int8Array, int, TreeFrame]:

@@ -5,7 +5,7 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
-from cylcollide._types import BoolArray, Column, Float32Array, Float64Array, Int32Array, NodeBoxes, Rows, Vectors
+from cylcollide._types import Column, Float32Array, Float64Array, Int32Array, NodeBoxes, Rows, Vectors
 from cylcollide.bvh.layout import (
     CORE,
     EMPTY,
@@ -19,8 +19,8 @@ from cylcollide.bvh.layout import (
     frame_around,
 )
 from cylcollide.constants import BOX_PAD, FARTHEST_BOX, REBUILD_COST, SMALLEST_IN_FRAME, TREE_WIDTH
-from cylcollide.runtime.compile import compiled, compiled_loop, inlined
-from cylcollide.runtime.memory import aligned
+from cylcollide.runtime.compile import compiled_loop, inlined
+from cylcollide.runtime.memory import aligned, frozen
 from cylcollide.runtime.simd import (
     Real,
     absolute,
@@ -41,24 +41,17 @@ SMALLEST_FACTOR = 2.0**-100
 
 
 def refit(tree: Tree, low: Float64Array, high: Float64Array) -> Tree:
-    """The tree with new boxes `low`, `high` (n, 3) of the same items; the old tree is not changed."""
+    """The tree with new boxes `low`, `high` (n, 3) of the same items; its bounds are overwritten."""
     if len(low) == 0:
         return tree
     frame = frame_around(low, high)
-    return tree._replace(bounds=fitted_bounds(tree.child, low, high, frame), frame=frame)
-
-
-def fitted_bounds(child: Int32Array, low: Float64Array, high: Float64Array, frame: TreeFrame) -> Float32Array:
-    """The `bounds` (nodes, 6, 8) of all slots, read-only, from the items' boxes `low`, `high` (n, 3)."""
-    bounds: Float32Array = aligned((len(child), 6, TREE_WIDTH), np.float32)
-    fit_bounds(child, low, high, frame, bounds)
-    bounds.flags.writeable = False
-    return bounds
+    fit_bounds(tree.child, low, high, frame, tree.bounds)
+    return tree._replace(frame=frame)
 
 
 @compiled_loop
 def fit_bounds(child: Rows[np.int32], low: Vectors, high: Vectors, frame: TreeFrame, bounds: NodeBoxes) -> None:
-    """Write the bounds of all slots, as `fitted_bounds` returns them."""
+    """Write the bounds (nodes, 6, 8) of all slots, from the items' boxes `low`, `high` (n, 3)."""
     centre, scale, is_wide = frame.centre, frame.scale, farthest_of(frame) > CORE * CORE
     for node in range(child.shape[0] - 1, -1, -1):  # children have larger indices than their parents
         for slot in range(TREE_WIDTH):
@@ -121,26 +114,28 @@ def refit_some(tree: Tree, at: Slots, items: Int32Array, low: Float64Array, high
     Returns the frame with new corners; None, with invalid bounds, if a box is farther out than all were, or all
     together have become too small in the frame for the precision of float32.
     """
-    corners, dirty = np.empty(6), np.zeros(len(tree.child), np.bool_)
-    if not _fit_some(at, items, low, high, tree.frame, farthest_of(tree.frame), tree.bounds, dirty, corners):
+    dirty = np.zeros(len(tree.child), np.bool_)
+    if not fit_some(at, items, low, high, tree.frame, farthest_of(tree.frame), tree.bounds, dirty):
         return None
-    x, y, z, u, v, w = corners.tolist()
-    if max(u - x, v - y, w - z) < SMALLEST_IN_FRAME:
-        return None
-    return tree.frame._replace(low=(x, y, z), high=(u, v, w))
+    return with_corners(tree.frame, tree.bounds)
 
 
 def with_corners(frame: TreeFrame, bounds: Float32Array) -> TreeFrame | None:
     """The frame with the corners of all boxes; None if a box is farther out, or all are too small for float32."""
-    root = bounds[0].tolist()
-    (x, y, z), (u, v, w) = map(min, root[:HIGH]), map(max, root[HIGH:])
+    (x, y, z), (u, v, w) = corners_of(bounds)
     if max(-x, -y, -z, u, v, w) > farthest_of(frame) or max(u - x, v - y, w - z) < SMALLEST_IN_FRAME:
         return None
     return frame._replace(low=(x, y, z), high=(u, v, w))
 
 
+def corners_of(bounds: Float32Array) -> tuple[list[float], list[float]]:
+    """The corners of the box around all boxes of a tree."""
+    root = bounds[0].tolist()
+    return [min(row) for row in root[:HIGH]], [max(row) for row in root[HIGH:]]
+
+
 @compiled_loop
-def _fit_some(
+def fit_some(
     at: Slots,
     items: Column[np.int32],
     low: Vectors,
@@ -149,30 +144,11 @@ def _fit_some(
     farthest: float,
     bounds: NodeBoxes,
     dirty: Column[np.bool_],
-    corners: Column[np.float64],
 ) -> bool:
-    """Write bounds and the `corners` (6,) of the whole, for `refit_some`; returns False if a box is beyond `farthest`.
+    """Write the bounds of items' slots and of those above; returns False, too early, if a box is beyond `farthest`.
 
     `dirty` (nodes,), whether a box of a node has changed, begins as False.
     """
-    if not fit_items(at, items, low, high, frame, farthest, bounds, dirty):
-        return False
-    fit_branches(at, bounds, dirty, corners)
-    return True
-
-
-@compiled
-def fit_items(
-    at: Slots,
-    items: Int32Array,
-    low: Float64Array,
-    high: Float64Array,
-    frame: TreeFrame,
-    farthest: float,
-    bounds: Float32Array,
-    dirty: BoolArray,
-) -> bool:
-    """Write the bounds of items' slots, and mark their nodes dirty; returns False if a box is beyond `farthest`."""
     centre, scale = frame.centre, frame.scale
     for j in range(items.size):
         place = at.items[items[j]]
@@ -182,24 +158,13 @@ def fit_items(
             return False
         set_box(bounds, node, slot, box)
         dirty[node] = True
-    return True
-
-
-@compiled
-def fit_branches(at: Slots, bounds: Float32Array, dirty: BoolArray, corners: Float64Array) -> None:
-    """Write the bounds of the slots that hold dirty nodes, up to the root, and the corners (6,) of the whole."""
-    for node in range(at.nodes.size - 1, -1, -1):  # children have larger indices than their parents
-        if dirty[node] or node == 0:
-            place = at.nodes[node]
+    for node in range(at.nodes.size - 1, 0, -1):  # children have larger indices than their parents
+        if dirty[node]:
+            parent, slot = at.nodes[node] // TREE_WIDTH, at.nodes[node] % TREE_WIDTH
             for axis in range(3):
-                smallest, largest = extent_of(bounds, node, axis)
-                if node == 0:
-                    corners[axis], corners[3 + axis] = smallest, largest
-                else:
-                    parent, slot = place // TREE_WIDTH, place % TREE_WIDTH
-                    bounds[parent, axis, slot], bounds[parent, HIGH + axis, slot] = smallest, largest
-            if node > 0:
-                dirty[place // TREE_WIDTH] = True
+                bounds[parent, axis, slot], bounds[parent, HIGH + axis, slot] = extent_of(bounds, node, axis)
+            dirty[parent] = True
+    return True
 
 
 @compiled_loop
@@ -237,13 +202,12 @@ def united(tree: Tree, other: Tree, other_bounds: Float32Array, growth: Float32A
     frame of the result must contain both states and all growth; its corners are computed here.
     """
     bounds: Float32Array = aligned(tree.bounds.shape, np.float32, np.empty)
-    corners, frames = np.empty(6), np.array([_map(tree.frame, frame), _map(other.frame, frame)], np.float32)
+    frames = np.array([_map(tree.frame, frame), _map(other.frame, frame)], np.float32)
     children = np.empty(TREE_WIDTH, np.int32)
     is_wide = max(farthest_of(tree.frame), farthest_of(other.frame)) > CORE * CORE
-    _fit_united(tree.child, tree.bounds, other_bounds, frames, growth, is_wide, bounds, children, corners)
-    bounds.flags.writeable = False
-    x, y, z, u, v, w = corners.tolist()
-    return tree._replace(bounds=bounds, frame=frame._replace(low=(x, y, z), high=(u, v, w)))
+    _fit_united(tree.child, tree.bounds, other_bounds, frames, growth, is_wide, bounds, children)
+    (x, y, z), (u, v, w) = corners_of(bounds)
+    return tree._replace(bounds=frozen(bounds), frame=frame._replace(low=(x, y, z), high=(u, v, w)))
 
 
 def _map(of: TreeFrame, to: TreeFrame) -> tuple[float, float, float, float]:
@@ -263,9 +227,8 @@ def _fit_united(
     is_wide: bool,
     bounds: NodeBoxes,
     children: Column[np.int32],
-    corners: Column[np.float64],
 ) -> None:
-    """Write the bounds and corners of `united`; `is_wide`: some boxes are beyond the core. Scratch: `children` (8,)."""
+    """Write the bounds of `united`; `is_wide`: some boxes are beyond the core. Scratch: `children` (8,)."""
     codes, boxes = child.reshape(-1).view(np.float32), bounds.reshape(child.shape[0], 2 * HIGH * TREE_WIDTH)
     zero = broadcast(np.float32(0.0))
     for node in range(child.shape[0] - 1, -1, -1):  # children have larger indices than their parents
@@ -295,8 +258,6 @@ def _fit_united(
                 ends = select(is_node, largest_of(load_rows(boxes, children, 0, high)), ends)
             store(bounds, base + low, begins)
             store(bounds, base + high, ends)
-    for axis in range(HIGH):
-        corners[axis], corners[HIGH + axis] = extent_of(bounds, 0, axis)
 
 
 @inlined

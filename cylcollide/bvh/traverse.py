@@ -92,12 +92,7 @@ def local_ray(frame: TreeFrame, origin: Vector, direction: Vector, extent: Real,
 
     `extent` as in `Ray`. Boxes grow by the radius.
     """
-    scale, growth = frame.scale, local_growth(frame, radius)
-    o = (
-        (origin[0] - frame.centre[0]) * scale,
-        (origin[1] - frame.centre[1]) * scale,
-        (origin[2] - frame.centre[2]) * scale,
-    )
+    scale, growth, o = frame.scale, local_growth(frame, radius), local_point(frame, origin)
     r = (bounded_reciprocal(direction[0]), bounded_reciprocal(direction[1]), bounded_reciprocal(direction[2]))
     x = slab_times(o[0], r[0], frame.low[0] - growth, frame.high[0] + growth)
     y = slab_times(o[1], r[1], frame.low[1] - growth, frame.high[1] + growth)

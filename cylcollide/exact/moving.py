@@ -88,6 +88,11 @@ class AxisProducts:
         return combined(self.ya, self.aa, -1)
 
     @property
+    def from_p2(self) -> Polynomial:
+        """The squared distance from p2."""
+        return combined(combined(self.yy, self.ya, -2), self.aa)
+
+    @property
     def across(self) -> Polynomial:
         """The squared distance from the axis, times a²: a² y² - (y·a)²."""
         return combined(product(self.aa, self.yy), product(self.ya, self.ya), -1)
@@ -109,7 +114,7 @@ def axis_products(motion: Motion) -> AxisProducts:
     p, p_rate = _affine(p1, p1_next, unit, alpha0, alpha1)
     q, q_rate = _affine(p2, p2_next, unit, alpha0, alpha1)
     y, a = (subtract(x, p), subtract(x_rate, p_rate)), (subtract(q, p), subtract(q_rate, p_rate))
-    return AxisProducts(_dot(y, y), _dot(y, a), _dot(a, a), unit * scaled[18], unit * scaled[19])
+    return AxisProducts(affine_dot(y, y), affine_dot(y, a), affine_dot(a, a), unit * scaled[18], unit * scaled[19])
 
 
 def _affine(first: Vector, last: Vector, unit: int, c0: int, c1: int) -> tuple[Vector, Vector]:
@@ -118,7 +123,7 @@ def _affine(first: Vector, last: Vector, unit: int, c0: int, c1: int) -> tuple[V
     return (unit * first[0] + c0 * x, unit * first[1] + c0 * y, unit * first[2] + c0 * z), (c1 * x, c1 * y, c1 * z)
 
 
-def _dot(u: tuple[Vector, Vector], v: tuple[Vector, Vector]) -> Polynomial:
+def affine_dot(u: tuple[Vector, Vector], v: tuple[Vector, Vector]) -> Polynomial:
     """The scalar product of affine vectors."""
     return trimmed((dot(u[0], v[0]), dot(u[0], v[1]) + dot(u[1], v[0]), dot(u[1], v[1])))
 
@@ -151,8 +156,7 @@ def ball_bounds(shape: Shape, m: AxisProducts) -> tuple[Polynomial, ...]:
     """One bound for each ball of a sphere or capsule: the solid is the union of these and of the axial part."""
     if shape not in (Shape.SPHERE, Shape.CAPSULE):
         return ()
-    from_p2 = combined(combined(m.yy, m.ya, -2), m.aa)
-    squares = (m.yy, from_p2) if shape == Shape.CAPSULE else (m.yy,)
+    squares = (m.yy, m.from_p2) if shape == Shape.CAPSULE else (m.yy,)
     return tuple(combined(square, (m.radius**2,), -1) for square in squares)
 
 

@@ -20,10 +20,10 @@ from cylcollide.exact.ball_and_box import scaled_axes
 from cylcollide.exact.contacts import Contact, common, contacts_where, united
 from cylcollide.exact.line import End, Stretch, beyond, hull, within
 from cylcollide.exact.line import common as common_stretches
-from cylcollide.exact.moving import AxisProducts
+from cylcollide.exact.moving import AxisProducts, affine_dot
 from cylcollide.exact.numbers import ZERO, Number, QuadraticNumber, Vector, dot, sign, subtract
 from cylcollide.exact.order import is_behind, is_on_ray
-from cylcollide.exact.polynomials import Polynomial, combined, product, trimmed
+from cylcollide.exact.polynomials import Polynomial, combined, product
 from cylcollide.exact.shapes import AxisFrame, Box, Capsule, Cylinder, Sphere, Tube, axis_frame, line_from
 from cylcollide.exact.solid import Bound, Solid
 
@@ -252,8 +252,7 @@ class GrownFrame:
             disc += (combined((), m.wall(m.radius2), -1),)
             rims.append(m.radius2)
         found = [body]
-        from_p2 = combined(combined(m.yy, m.ya, -2), m.aa)
-        for height, square in ((m.ya, m.yy), (m.above, from_p2)):
+        for height, square in ((m.ya, m.yy), (m.above, m.from_p2)):
             slab = combined(product(height, height), (m.aa[0] * self.growth**2,), -1)
             found.append((slab, *disc))
             for rim in rims:
@@ -277,16 +276,11 @@ def _grown_frame(ray: RayNumbers, grown: GrownCylinder) -> GrownFrame:
     offset, step, first, (x, y, z, r, bore, growth) = line_from(
         ray, solid.p1, *solid.p2, solid.radius, inner, grown.radius
     )
-    axis = subtract((x, y, z), first)
-    along = trimmed((dot(offset, axis), dot(step, axis)))
-    products = AxisProducts(_affine_square(offset, step), along, trimmed((dot(axis, axis),)), r, bore)
-    end = _reach(offset, step, sum(map(abs, axis)) + r + growth)
+    a = subtract((x, y, z), first)
+    line, axis = (offset, step), (a, (0, 0, 0))
+    products = AxisProducts(affine_dot(line, line), affine_dot(line, axis), affine_dot(axis, axis), r, bore)
+    end = _reach(offset, step, sum(map(abs, a)) + r + growth)
     return GrownFrame(products, growth, end if ray.limit == inf else min(end, Fraction(ray.limit) + 1))
-
-
-def _affine_square(offset: Vector, step: Vector) -> Polynomial:
-    """The polynomial |offset + t step|²."""
-    return trimmed((dot(offset, offset), 2 * dot(offset, step), dot(step, step)))
 
 
 def _reach(offset: Vector, step: Vector, size: int) -> Fraction:

@@ -105,24 +105,27 @@ def box_normal(limb: Limb, face: float) -> Vector:
 
 
 @inlined
+def beyond_slabs(point: Vector, limb: Limb) -> Vector:
+    """The point's distances from the three slabs, metres; negative inside."""
+    (axes, half), v = box_axes(limb), from_centre(point, limb)
+    return (
+        absolute(dot(v, axes[0])) - half[0],
+        absolute(dot(v, axes[1])) - half[1],
+        absolute(dot(v, axes[2])) - half[2],
+    )
+
+
+@inlined
 def box_outside_by(point: Vector, limb: Limb) -> Real:
     """Largest of the point's distances from the three slabs, metres; negative inside."""
-    (axes, half), x = box_axes(limb), from_centre(point, limb)
-    beyond_x = absolute(dot(x, axes[0])) - half[0]
-    beyond_y = absolute(dot(x, axes[1])) - half[1]
-    beyond_z = absolute(dot(x, axes[2])) - half[2]
-    return larger(larger(beyond_x, beyond_y), beyond_z)
+    x, y, z = beyond_slabs(point, limb)
+    return larger(larger(x, y), z)
 
 
 @inlined
 def box_distance(point: Vector, limb: Limb) -> Real:
     """Signed distance of a point from the surface, negative inside; metres."""
-    (axes, half), v = box_axes(limb), from_centre(point, limb)
-    x, y, z = (
-        absolute(dot(v, axes[0])) - half[0],
-        absolute(dot(v, axes[1])) - half[1],
-        absolute(dot(v, axes[2])) - half[2],
-    )
+    x, y, z = beyond_slabs(point, limb)
     outside = larger(x, 0.0), larger(y, 0.0), larger(z, 0.0)
     return square_root(dot(outside, outside)) + smaller(larger(larger(x, y), z), 0.0)
 

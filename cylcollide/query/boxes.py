@@ -19,7 +19,7 @@ from numpy.typing import ArrayLike, NDArray
 from cylcollide import shapes, validate
 from cylcollide._types import BoolArray, Float64Array, Shape
 from cylcollide.constants import LARGEST_NUMBER
-from cylcollide.exact.boxes import boxes_touch
+from cylcollide.exact.ball_and_box import boxes_touch
 from cylcollide.kernels.limb_table import LimbTable, make_table
 from cylcollide.kernels.traits import ROUND
 from cylcollide.query import exact_fallback

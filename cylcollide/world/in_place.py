@@ -15,8 +15,8 @@ import numpy as np
 
 from cylcollide._types import Column, Int64Array, Rows, Vectors
 from cylcollide.bones.rig_rows import Bones, Parts, Placed, RigRows, place_character
-from cylcollide.bvh import refit
 from cylcollide.bvh.layout import TreeFrame, box_in_frame
+from cylcollide.bvh.refit import Slots, fit_some
 from cylcollide.characters.rig import Rig
 from cylcollide.kernels.aabb import padded_box
 from cylcollide.kernels.limb_table import ROW, limb_at, write_row
@@ -43,7 +43,6 @@ class PoseScratch(NamedTuple):
     high: Vectors  # (k m, 3)
     limb: Column[np.int32]  # (k m,): the row of the state
     dirty: Column[np.bool_]  # (nodes,)
-    corners: Column[np.float64]  # (6,)
 
     def suits(self, rig: Rig, characters: int, nodes: int) -> bool:
         """Whether these arrays have the sizes for this rig and these counts."""
@@ -61,7 +60,7 @@ def make_pose_scratch(rig: Rig, characters: int, nodes: int) -> PoseScratch:
         Parts(order * np.int32(m), order * np.int32(boxes), order * np.int32(bones)),
         Placed(p1, p2, np.empty((characters * boxes, 12))),
         np.empty((characters * m, ROW)), np.empty(characters * m, np.int8), low, high,
-        np.empty(characters * m, np.int32), np.empty(nodes, np.bool_), np.empty(6),
+        np.empty(characters * m, np.int32), np.empty(nodes, np.bool_),
     )  # fmt: skip
 
 
@@ -72,7 +71,7 @@ def move_characters(
     place: Column[np.int64],
     first: Parts,
     scratch: PoseScratch,
-    at: refit.Slots,
+    at: Slots,
     frame: TreeFrame,
     columns: PoseColumns,
     lent: Column[np.int64],
@@ -113,8 +112,7 @@ def move_characters(
                 columns.orientations[bone + b, n] = orientations[c * count + b, n]
     for node in range(scratch.dirty.size):
         scratch.dirty[node] = False
-    refit.fit_items(at, scratch.limb, scratch.low, scratch.high, frame, inf, columns.bounds, scratch.dirty)
-    refit.fit_branches(at, columns.bounds, scratch.dirty, scratch.corners)
+    fit_some(at, scratch.limb, scratch.low, scratch.high, frame, inf, columns.bounds, scratch.dirty)
     return MOVED
 
 

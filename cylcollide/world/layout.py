@@ -203,8 +203,7 @@ class WorldLayout:
 
     def has_owners_of(self, other: "WorldLayout") -> bool:
         """Whether both layouts have the same characters and statics."""
-        same = np.array_equal(self.ids, other.ids) and np.array_equal(self.statics.handles, other.statics.handles)
-        return self is other or same
+        return np.array_equal(self.ids, other.ids) and np.array_equal(self.statics.handles, other.statics.handles)
 
     def shared_with(self, later: "WorldLayout") -> Shared:
         """The limbs, boxes and bones shared with a later layout of the same bare limbs: their indices in both."""

@@ -1,9 +1,8 @@
 """Observers of a world or a history: they receive each change, in order of effect, and each judged shot."""
 
 from abc import abstractmethod
-from collections.abc import Callable
-from threading import Lock
-from types import TracebackType
+from collections.abc import Callable, Iterator
+from contextlib import AbstractContextManager, contextmanager
 from typing import Any, NamedTuple, Protocol, Self
 
 from cylcollide.characters.judge import ShotRequest, judge
@@ -57,9 +56,24 @@ class ChangeLock(OwnLock):
         """A free lock without observers."""
         return ChangeLock, ()
 
-    def changing(self) -> "Lock | _Observed":
+    def changing(self) -> AbstractContextManager[object]:
         """The context manager of a change: the lock, and the calls to observers around it."""
-        return _Observed(self(), self.observers) if self.observers else self()
+        return self._observed(self.observers) if self.observers else self()
+
+    @contextmanager
+    def _observed(self, observers: tuple[Observer, ...]) -> Iterator[None]:
+        """The lock, beside calls to observers before a change, and after a change that an error interrupted."""
+        for observer in observers:
+            observer._admit(False)
+        with self():
+            try:
+                yield
+            except ValueError:  # it changes nothing
+                raise
+            except BaseException:
+                for observer in observers:
+                    observer._change_interrupted()
+                raise
 
     def notify(self, name: str, **what: object) -> None:
         """Notify all observers of a change that has just come into effect."""
@@ -77,27 +91,6 @@ class ChangeLock(OwnLock):
         finally:
             if held:
                 lock.release()
-
-
-class _Observed:
-    """A lock that notifies observers before a change, and after a change that an error interrupted."""
-
-    def __init__(self, lock: Lock, observers: tuple[Observer, ...]) -> None:
-        self._lock, self._observers = lock, observers
-
-    def __enter__(self) -> Self:
-        for observer in self._observers:
-            observer._admit(False)
-        self._lock.acquire()
-        return self
-
-    def __exit__(
-        self, kind: type[BaseException] | None, error: BaseException | None, trace: TracebackType | None
-    ) -> None:
-        if kind is not None and not issubclass(kind, ValueError):  # a ValueError changes nothing
-            for observer in self._observers:
-                observer._change_interrupted()
-        self._lock.release()
 
 
 class ObservedQueries(Queries):

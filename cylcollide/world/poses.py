@@ -1,7 +1,7 @@
 """Poses of some characters of a world, or of a static, checked and written into the columns of a state."""
 
 from dataclasses import dataclass
-from typing import Any, NoReturn, Protocol
+from typing import Any, NoReturn, TypeAlias
 
 import numpy as np
 from numpy.typing import ArrayLike
@@ -20,16 +20,6 @@ from cylcollide.shapes import quaternions
 from cylcollide.world.layout import WorldLayout, ranges
 from cylcollide.world.pose_columns import PoseColumns
 from cylcollide.world.roster import Roster
-
-
-class OwnerPoses(Protocol):
-    """New poses of characters or of a static."""
-
-    def changed(self, roster: Roster, layout: WorldLayout, /) -> Parts:
-        """The indices of the limbs, boxes and bones of these owners in a state."""
-
-    def write(self, columns: PoseColumns, roster: Roster, layout: WorldLayout, /) -> None:
-        """Write bones, ends and boxes; ValueError for an invalid pose."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -154,6 +144,10 @@ class Poses:
         character = self._roster.ids[self._index[row]]
         where = f"row {self._order[row]} (character {character})"
         raise_misplaced(rig, self._at, self._turn, row, where)
+
+
+OwnerPoses: TypeAlias = Poses | StaticPose
+"""New poses of characters or of a static."""
 
 
 def poses_by_matrices(roster: Roster, index: Int64Array, matrices: ArrayLike, order: MatrixOrder) -> Poses:

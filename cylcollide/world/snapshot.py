@@ -15,9 +15,9 @@ import numpy as np
 from cylcollide._types import Float64Array, Int32Array
 from cylcollide.bones.rig_rows import Parts
 from cylcollide.bvh.build import build
-from cylcollide.bvh.layout import HIGH, Tree, frame_around
+from cylcollide.bvh.layout import HIGH, Tree
 from cylcollide.bvh.patch import patched
-from cylcollide.bvh.refit import Slots, are_about_as_large, fit_bounds, refit_some, slots, tree_cost, with_corners
+from cylcollide.bvh.refit import Slots, are_about_as_large, refit, refit_some, slots, tree_cost, with_corners
 from cylcollide.constants import FEW_MOVED, LIMBS_PER_THREAD, MANY_ADDED, REBUILT_AT_ONCE, TREE_WIDTH
 from cylcollide.kernels.aabb import limb_boxes, refill_rows
 from cylcollide.kernels.limb_table import LimbRows, LimbTable
@@ -202,7 +202,7 @@ def moved_state(
     if frame is None:
         if not every:
             low, high = limb_boxes(table)
-        tree = _fitted(tree, low, high)
+        tree = refit(tree, low, high)
     else:
         tree = tree._replace(frame=frame)
     return Snapshot(roster, layout, memory.lend(), tree, state._built_cost, vars(state).get("_slots")), memory
@@ -249,7 +249,7 @@ def with_tree_of(state: Snapshot, wanted: Snapshot) -> Snapshot:
         tree = patched(tree, shared.changed_number, new, low[new], high[new], len(low))
         cost *= len(low) / max(state._layout.rows, 1)
     bounds = memory.aligned((len(tree.child), 2 * HIGH, TREE_WIDTH), np.float32, np.empty)
-    tree = _fitted(tree._replace(bounds=bounds), low, high)
+    tree = refit(tree._replace(bounds=bounds), low, high)
     return Snapshot(wanted._roster, wanted._layout, wanted._columns._replace(bounds=memory.frozen(bounds)), tree, cost)
 
 
@@ -274,12 +274,3 @@ def _refill(table: LimbTable, limbs: Int32Array) -> tuple[Float64Array, Float64A
 
     in_chunks(len(limbs), None, refill, LIMBS_PER_THREAD)
     return low, high
-
-
-def _fitted(tree: Tree, low: Float64Array, high: Float64Array) -> Tree:
-    """The tree refitted to these boxes; its bounds are overwritten."""
-    if len(low) == 0:
-        return tree
-    frame = frame_around(low, high)
-    fit_bounds(tree.child, low, high, frame, tree.bounds)
-    return tree._replace(frame=frame)

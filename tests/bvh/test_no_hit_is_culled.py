@@ -241,18 +241,6 @@ def test_culling_is_safe_and_tight(world: str, share: float):
     assert seen["met"] < (1.7 if is_thick else 1.6) * seen["truly"], seen
 
 
-def test_ordinary_rays_visit_few_boxes_they_miss():
-    rng = np.random.default_rng(7)
-    boxes = places(rng, 0.0, 1.0)
-    tree = build(boxes.low, boxes.high)
-    truly = met = 0
-    for _ in range(sized(600)):
-        start, end = across(rng, boxes)
-        truly += sum(meets(start, end, boxes.low[k], boxes.high[k]) for k in candidates_of(start, end, boxes))
-        met += len(visited_alone(tree, seen_from(tree, start, end)))
-    assert truly <= met <= truly + max(2, truly // 100)
-
-
 def test_a_start_too_far_away_is_untrusted():
     low = np.array([[-1.0, -1, -1], [0.5, 0.5, 0.5]])
     tree = build(low, low + 0.5)

@@ -59,10 +59,10 @@ def test_rays_visit_no_more_boxes_with_few_far_away(where: str, shift: float):
     left = np.setdiff1d(np.arange(CROWD), chosen)
     alone, both = build(centre[left] - half[left], centre[left] + half[left]), build(away - half, away + half)
     numbers = np.zeros(2, int)
-    for _ in range(60):
+    for _ in range(30):
         start, end = rng.uniform([0, 0, 0.5], [20, 20, 1.5], (2, 3)) + np.array([shift, 0, 0])
         numbers += met(alone, start, end), met(both, start, end)
-    assert numbers[0] >= 20
+    assert numbers[0] >= 10
     assert numbers[1] <= 1.1 * numbers[0]
 
 

@@ -172,19 +172,6 @@ def test_a_tree_finished_too_late_is_built_again(crowd: cc.Limbs, held: Held):
     check_answers(world, limbs)
 
 
-def test_earlier_snapshots_keep_their_tree(crowd: cc.Limbs, held: Held):
-    world = cc.HitWorld(crowd)
-    limbs = leap(world, 1)
-    kept, tree = world.snapshot(), world.snapshot()._tree
-    bounds = tree.bounds.copy()
-    held.free.release()
-    world.finish_rebuild()
-    assert kept._tree is tree
-    assert world.snapshot() is not kept
-    assert np.array_equal(tree.bounds, bounds)
-    check_answers(kept, limbs)
-
-
 def test_a_failed_rebuild_is_reported_and_retried(crowd: cc.Limbs, held: Held, monkeypatch: pytest.MonkeyPatch):
     told: list[threading.ExceptHookArgs] = []
     monkeypatch.setattr(threading, "excepthook", told.append)

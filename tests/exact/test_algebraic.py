@@ -53,13 +53,6 @@ def agrees(number: Algebraic, true: oracle.Param) -> bool:
     return low <= number <= high
 
 
-@given(KNOWN)
-def test_all_roots_are_found_once(known):
-    found = real_roots(known.polynomial, *WIDE)
-    assert len(found) == len(known.roots)
-    assert all(map(agrees, found, known.roots))
-
-
 @given(KNOWN, RATIONALS, RATIONALS)
 def test_roots_at_the_ends_of_an_interval_are_in_it(known, a, b):
     begin, end = min(a, b), max(a, b) + 1

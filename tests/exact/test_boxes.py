@@ -2,7 +2,7 @@
 
 import pytest
 
-from cylcollide.exact.boxes import boxes_touch
+from cylcollide.exact.ball_and_box import boxes_touch
 
 pytestmark = [pytest.mark.plain_python, pytest.mark.coverage]
 

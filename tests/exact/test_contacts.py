@@ -2,17 +2,13 @@
 
 from fractions import Fraction
 from itertools import pairwise, permutations
-from random import Random
 
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
-from support.cases.motions import SHAPES, WHOLE_FLIGHT, everyday, whole
 
-from cylcollide._types import Shape
 from cylcollide.exact.algebraic import Algebraic, real_roots
 from cylcollide.exact.contacts import Contact, common, first_contact, united, without
-from cylcollide.exact.moving import contact_intervals
 
 pytestmark = pytest.mark.plain_python
 
@@ -66,18 +62,3 @@ def test_the_first_contact_has_the_earliest_entry_and_the_lowest_row():
         assert first_contact(order) == rows[2]
     assert first_contact([*rows, (9, Contact(half, half))]) == (9, Contact(half, half))
     assert first_contact([]) is None
-
-
-def test_first_contacts_do_not_depend_on_the_order_of_limbs():
-    rng, hits = Random(7), 0
-    for _ in range(40):
-        flight = everyday(rng, Shape.CAPSULE)
-        limbs = [(everyday if k % 2 else whole)(rng, rng.choice(SHAPES)) for k in range(5)]
-        limbs = [m._replace(start=flight.start, end=flight.end, interval=WHOLE_FLIGHT) for m in limbs]
-        rows = [(row, contact) for row, m in enumerate([*limbs, *limbs]) for contact in contact_intervals(m)]
-        first = first_contact(rows)
-        assert first == first_contact(reversed(rows))
-        assert first is None or first[0] < 5
-        assert first is None or all(first[1].entry <= contact.entry for _, contact in rows)
-        hits += first is not None
-    assert hits > 10

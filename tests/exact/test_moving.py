@@ -9,13 +9,13 @@ import numpy as np
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
-from support.cases.motions import FAMILIES, SHAPES, WHOLE_FLIGHT, everyday, motion
+from support.cases.motions import SHAPES, WHOLE_FLIGHT, everyday, motion
 from support.check_motions import check_motion
 from support.hypothesis import shapes
 
 from cylcollide._types import Face, Shape
 from cylcollide.exact.algebraic import Algebraic, real_roots
-from cylcollide.exact.contacts import Contact, united
+from cylcollide.exact.contacts import Contact
 from cylcollide.exact.line import Triple, segment_numbers
 from cylcollide.exact.moving import Motion, TickInterval, contact_face, contact_intervals, tick_interval
 from cylcollide.exact.numbers import QuadraticNumber
@@ -144,45 +144,7 @@ def test_the_end_of_a_half_open_interval_belongs_to_the_next():
     assert times(ball._replace(interval=within)) == [(0.5, False, 0.75, True, Face.SIDE)]
 
 
-# Laws ---------------------------------------------------------------------------------------------------------------
-
-
-@EVERY_SHAPE
-def test_an_interval_in_two_parts_has_the_same_contacts(shape):
-    rng = Random(int(shape))
-    found = 0
-    for k in range(70):
-        m = FAMILIES[k % len(FAMILIES)](rng, shape)
-        whole_interval = m.interval
-        middle = whole_interval.begin + (whole_interval.end - whole_interval.begin) * rng.choice([HALF, Fraction(1, 7)])
-        if middle == whole_interval.end:
-            continue
-        one = m._replace(interval=whole_interval._replace(end=middle, is_closed=False))
-        two = m._replace(interval=whole_interval._replace(begin=middle))
-        contacts = contact_intervals(m)
-        assert tuple(united([*contact_intervals(one), *contact_intervals(two)])) == contacts, m
-        found += len(contacts)
-    assert found > 15
-
-
-@EVERY_SHAPE
-def test_a_reversed_flight_has_reversed_contacts(shape):
-    rng = Random(100 + int(shape))
-    found = 0
-    for family in FAMILIES * 8:
-        m = family(rng, shape)
-        begin, end, _, alpha0, alpha1 = m.interval
-        back = TickInterval(1 - end, 1 - begin, True, alpha0 + alpha1, -alpha1)
-        m = m._replace(interval=m.interval._replace(is_closed=True))
-        there, here = contact_intervals(m), contact_intervals(m._replace(start=m.end, end=m.start, interval=back))
-        assert len(there) == len(here), m
-        for a, b in zip(there, reversed(here), strict=True):
-            assert (a.entry_open, a.exit_open) == (b.exit_open, b.entry_open), m
-            for x, y in ((a.entry, b.exit), (a.exit, b.entry)):
-                assert x.rounded() == y.rounded(1, -1), m
-                assert x.rounded(-1, 1) == -y.rounded(), m
-        found += len(there)
-    assert found > 15
+# Sizes --------------------------------------------------------------------------------------------------------------
 
 
 def scaled(m: Motion, factor: float) -> Motion:
@@ -194,16 +156,6 @@ def scaled(m: Motion, factor: float) -> Motion:
     ends = [(times_factor(p[0]), times_factor(p[1])) for p in (m.p1, m.p2)]
     radii = m.radius * factor, m.radius2 * factor
     return Motion(times_factor(m.start), times_factor(m.end), m.shape, *ends, *radii, m.interval)
-
-
-@EVERY_SHAPE
-def test_the_unit_of_length_changes_nothing(shape):
-    rng = Random(200 + int(shape))
-    for family in FAMILIES:
-        m = family(rng, shape)
-        contacts = contact_intervals(m)
-        for factor in (2.0**-450, 2.0**450):
-            assert contact_intervals(scaled(m, factor)) == contacts
 
 
 @EVERY_SHAPE

@@ -131,10 +131,7 @@ def test_boxes_with_slightly_skewed_axes():
         assert found[0] == pytest.approx(float(signed_distance(limbs, 0, point)), abs=1e-13)
 
 
-LINE = 2.0**-663, 2.0**-700, 5e-324
-
-
-@pytest.mark.parametrize("off", LINE)
+@pytest.mark.parametrize("off", [2.0**-663, 5e-324])
 @pytest.mark.parametrize("inside", [False, True])
 @pytest.mark.parametrize("shape", ["sphere", "capsule", "cylinder", "rim", "ellipsoid", "bore"])
 def test_normals_next_to_walls_along_a_tangent_line(shape: str, inside: bool, off: float):

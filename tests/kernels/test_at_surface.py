@@ -1,6 +1,7 @@
 """Bounds of hits of segments with ends on surfaces and given sides, compared with exact arithmetic."""
 
 from collections import Counter
+from fractions import Fraction
 from itertools import islice
 from math import inf
 
@@ -18,6 +19,7 @@ from cylcollide.exact.thick import grown_by
 from cylcollide.kernels.at_surface import INSIDE, LEAVING, OUTSIDE, UNKNOWN, WITHIN, level_side, settled_bounds
 from cylcollide.kernels.box import box_axes
 from cylcollide.kernels.double_double import vector_difference
+from cylcollide.kernels.level import beyond
 from cylcollide.kernels.limb_table import plain_limb
 from cylcollide.kernels.nearest_place import nearest_place
 from cylcollide.kernels.ray import make_ray
@@ -60,9 +62,7 @@ def test_bounds_hold_for_any_sides(shape, radius):
     solid, limb = exact_limb(limbs._table, 0), plain_limb(limbs._table, 0)
     is_bounded = radius > 0.0 and shape in BOUNDED
     grown = solid if radius == 0.0 or is_bounded else grown_by(solid, radius)
-    for start, end in islice(
-        segments(limbs, rng, radius, 1 if radius else 4), 3 if radius and shape == "tube" else None
-    ):
+    for start, end in islice(segments(limbs, rng, radius, 4), 4 if radius else None):
         ray = make_ray(triple(start), triple(end - start), True, inf, radius)
         displacement = vector_difference(triple(end), triple(start))
         first, *_ = [*limb_chords(segment_numbers(start, end), grown), None]
@@ -131,3 +131,20 @@ def test_sides_next_to_level_faces_are_those_of_distances(radius: float):
             seen.add(side)
             assert side == UNKNOWN or (side >= INSIDE) == (off <= radius), (point, off)
     assert seen == {OUTSIDE, LEAVING, WITHIN} | ({UNKNOWN} if radius else set())
+
+
+def test_side_of_a_face_equals_rational_arithmetic():
+    """Sums that cancel almost or completely, at any scale."""
+    rng, signs = np.random.default_rng(4), set[int]()
+    for _ in range(1000):
+        size = 10.0 ** rng.uniform(-20, 20)
+        face = size * rng.normal(), size * rng.normal() * 2.0 ** -rng.integers(0, 80)
+        radius = abs(size * rng.normal()) * 2.0 ** -rng.integers(0, 80)
+        height = float(Fraction(radius) - Fraction(face[0]) - Fraction(face[1])) + rng.integers(-1, 2) * 5e-324
+        exact = Fraction(height) + Fraction(face[0]) + Fraction(face[1]) - Fraction(radius)
+        found = float(beyond(height, face, radius))
+        assert (found > 0) - (found < 0) == (exact > 0) - (exact < 0), (height, face, radius)
+        signs.add((exact > 0) - (exact < 0))
+    for whole in range(-9, 10):
+        assert beyond(whole + 0.25, (-float(whole), -1.0), -0.75) == 0.0
+    assert signs >= {-1, 1}

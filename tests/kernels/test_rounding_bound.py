@@ -60,7 +60,7 @@ def brackets(span, entry):
     return bool(np.isfinite(outer)) and Fraction(outer) <= entry and reached
 
 
-@pytest.mark.parametrize("count", [30, pytest.param(4000, marks=pytest.mark.long)])
+@pytest.mark.parametrize("count", [20, pytest.param(4000, marks=pytest.mark.long)])
 @pytest.mark.parametrize("shape", MAKERS)
 def test_rounding_bound_holds_and_is_not_loose(shape, count, record_property):
     rng, worst = np.random.default_rng(20261121), 0.0

@@ -39,14 +39,31 @@ def clipped(interval, length):
     return max(interval[0], 0.0) / length, min(interval[1], length) / length
 
 
+def check_faces(span, chord):
+    """Assert that faces which the bounds decide are the chord's; return the face of the entry, if it is one."""
+    if not chord.started_inside and span.first_face != UNDECIDED_FACE:
+        assert span.first_face == chord.entry_face
+    if chord.exit_face != cc.Face.INSIDE and span.last_face != UNDECIDED_FACE:
+        assert span.last_face == chord.exit_face
+    return {chord.entry_face} - {cc.Face.INSIDE}
+
+
 @pytest.mark.parametrize("kind", KINDS)
-def test_bounds_hold_true_contacts(kind):
-    rng, hits, open_ones, slack = np.random.default_rng(KINDS.index(kind)), 0, 0, 1e-15
-    for _ in range(DRAWN):
+def test_bounds_hold_true_contacts_and_faces(kind):
+    """Rational arithmetic gives the truth; for a bounded shape, which has none, dense samples, without faces."""
+    rng, hits, open_ones, seen, slack = np.random.default_rng(KINDS.index(kind)), 0, 0, set(), 1e-15
+    count = DRAWN // 2 if kind in BOUNDED else DRAWN
+    for _ in range(count):
         limb = limb_of(kind, rng)
         start, end, radius = segment_at(limb, rng)
         ray, span = span_of(limb, start, end, radius)
-        entries, exits = contacts(limb, start.astype(np.longdouble), end.astype(np.longdouble) - start, radius)
+        if kind in BOUNDED:
+            entries, exits = contacts(limb, start.astype(np.longdouble), end.astype(np.longdouble) - start, radius)
+        else:
+            chords = limb_chords(segment_numbers(start, end), grown_by(exact_limb(limb._table, 0), radius))
+            entries, exits = ([getattr(one, end).double_double()[0] for one in chords] for end in ("entry", "exit"))
+            for chord in chords[:1]:
+                seen |= check_faces(span, chord)
         outer, inner = clipped(span.outer, ray.length), clipped(span.inner, ray.length)
         certain = inner[0] <= inner[1]
         hits += len(entries) > 0
@@ -62,14 +79,15 @@ def test_bounds_hold_true_contacts(kind):
         short = span_of(limb, start, end, radius, whole=False)[1]
         if kind not in ("sphere", "capsule"):
             assert (short.outer[0], short.inner[0]) == (span.outer[0], span.inner[0])
-    assert 0.2 < hits / DRAWN < 0.95
+    assert 0.2 < hits / count < 0.95
     assert open_ones <= 1
+    assert kind in BOUNDED or seen >= SHAPE_ROWS[limb.kind[0]].faces - {cc.Face.BORE}
 
 
 @pytest.mark.coverage
 def test_one_step_bounds_contacts_with_cylinders_like_all_steps_or_stays_open():
     rng, closed, hits = np.random.default_rng(3), 0, 0
-    for _ in range(10 * DRAWN):
+    for _ in range(5 * DRAWN):
         limb = limb_of("cylinder", rng)
         start, end, radius = segment_at(limb, rng)
         ray = span_of(limb, start, end, radius)[0]
@@ -79,24 +97,7 @@ def test_one_step_bounds_contacts_with_cylinders_like_all_steps_or_stays_open():
         assert is_open or short == full
         closed += not is_open
         hits += not is_open and full.certain
-    assert 0.2 < hits / (10 * DRAWN) < closed / (10 * DRAWN) < 0.95
-
-
-@pytest.mark.parametrize("kind", [kind for kind in KINDS if kind not in BOUNDED])
-def test_faces_equal_rational_arithmetic(kind):
-    rng, seen = np.random.default_rng(5 + KINDS.index(kind)), set()
-    for _ in range(DRAWN):
-        limb = limb_of(kind, rng)
-        start, end, radius = segment_at(limb, rng)
-        _, span = span_of(limb, start, end, radius)
-        solid = grown_by(exact_limb(limb._table, 0), radius)
-        for chord in limb_chords(segment_numbers(start, end), solid)[:1]:
-            if not chord.started_inside and span.first_face != UNDECIDED_FACE:
-                assert span.first_face == chord.entry_face
-                seen.add(chord.entry_face)
-            if chord.exit_face != cc.Face.INSIDE and span.last_face != UNDECIDED_FACE:
-                assert span.last_face == chord.exit_face
-    assert seen >= SHAPE_ROWS[limb.kind[0]].faces - {cc.Face.BORE}
+    assert 0.2 < hits / (5 * DRAWN) < closed / (5 * DRAWN) < 0.95
 
 
 @pytest.mark.parametrize("kind", KINDS)
@@ -106,7 +107,7 @@ def test_grazes_are_decided_down_to_rounding(kind):
     for _ in range(12):
         limb = limb_of(kind, rng)
         start, end, _ = segment_at(limb, rng)
-        t = np.linspace(0.0, 1.0, 4001, dtype=np.longdouble)
+        t = np.linspace(0.0, 1.0, 1001, dtype=np.longdouble)
         step = end.astype(np.longdouble) - start
         for _ in range(6):
             d = distance(limb, start + t[:, None] * step)
@@ -187,7 +188,7 @@ def bore_rays(rng, n):
 
 def test_bores_equal_rational_arithmetic():
     rng, pieces, faces, open_ones = np.random.default_rng(77), [0, 0, 0], set(), 0
-    for tube, start, end, radius in bore_rays(rng, 180):
+    for tube, start, end, radius in bore_rays(rng, 90):
         solid = grown_by(exact_limb(tube._table, 0), radius)
         chords = limb_chords(segment_numbers(start, end), solid)
         spans = [span_of(tube, start, end, radius, piece) for piece in (0, 1)]
@@ -203,12 +204,9 @@ def test_bores_equal_rational_arithmetic():
             assert outer[0] - 1e-15 <= entry <= inner[0] + 1e-15
             assert inner[1] - 1e-15 <= leave <= outer[1] + 1e-15
             faces |= {chord.entry_face, chord.exit_face}
-            if not chord.started_inside and span.first_face != UNDECIDED_FACE:
-                assert span.first_face == chord.entry_face
-            if chord.exit_face != cc.Face.INSIDE and span.last_face != UNDECIDED_FACE:
-                assert span.last_face == chord.exit_face
-    assert min(pieces) > 3
-    assert open_ones < 10
+            check_faces(span, chord)
+    assert min(pieces) > 1
+    assert open_ones < 5
     assert faces == {cc.Face.INSIDE, cc.Face.SIDE, cc.Face.BORE, cc.Face.CAP1, cc.Face.CAP2}
 
 
@@ -226,7 +224,7 @@ def test_numbers_out_of_range_are_undecided():
 def test_tapered_limbs_are_behind_the_planes_of_points_at_any_distance():
     """The vector from a place 1 µm away has 6 digits: with its direction, a touching ray became a miss."""
     rng, slants = np.random.default_rng(41), 0
-    for _ in range(3000):
+    for _ in range(1000):
         radii = 10.0 ** rng.uniform(-1, 0.5, 2)
         h, corners = 10.0 ** rng.uniform(-1, 0.5), np.array([[-1.0, radii[0]], [1.0, radii[1]]])
         limb = cc.Limbs.tapered_cylinders([0.1, -h, 0.2], [0.1, h, 0.2], *radii)
@@ -240,7 +238,7 @@ def test_tapered_limbs_are_behind_the_planes_of_points_at_any_distance():
         if way.any():
             behind = (corners - (point - way)) @ (way / np.linalg.norm(way))
             assert behind.max() <= 1e-14, (limb, point, way)
-    assert slants > 1000
+    assert slants > 300
 
 
 def test_a_touch_by_less_than_rounding_is_not_excluded():

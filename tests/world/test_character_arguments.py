@@ -3,7 +3,6 @@
 import numpy as np
 import pytest
 from support.character_life import Life, all_shapes_rig, answers, check_equal, crowd_of
-from support.check_cylinders import FIELDS
 
 import cylcollide as cc
 
@@ -103,11 +102,3 @@ def test_all_ids_are_used_up():
     assert world.spawn(rig, 0).tolist() == []
     with pytest.raises(ValueError, match="count: expected 0 to 0, got 1"):
         world.spawn(rig)
-
-
-def test_hits_carry_the_character(pair):
-    world, _, ids, life = pair
-    world.set_layers(ids[0], 0)
-    hits = world.cast_segments(*life.rays(300))
-    assert set(hits.character[hits.hit].tolist()) == {3, 5}
-    assert set(FIELDS) <= set(dir(hits))

@@ -1,13 +1,13 @@
 """Characters and statics that come, move and go: answers equal those of a world of their limbs; snapshots stay."""
 
 import weakref
+from copy import copy
 
 import numpy as np
 import pytest
 from support.cases.everyday_worlds import make_crowd
 from support.character_life import Life, all_shapes_rig, answers, check_equal, crowd_of
-from support.check_cylinders import IS_COMPILED, same_bits
-from support.copies import COPIES
+from support.check_cylinders import IS_COMPILED
 from support.memory import memory_taken
 
 import cylcollide as cc
@@ -41,7 +41,7 @@ def live(life: Life, steps: int, rays: int) -> int:
 
 @pytest.mark.parametrize(
     ("seed", "bare", "steps"),
-    [(0, 0, 120), (1, 12, 120), (2, 12, 120), pytest.param(99, 5, 10_000, marks=pytest.mark.long)],
+    [(0, 0, 60), (1, 12, 80), pytest.param(99, 5, 10_000, marks=pytest.mark.long)],
 )
 def test_a_life_of_characters(seed: int, bare: int, steps: int):
     life = Life(np.random.default_rng(seed), make_crowd(bare), names=Life.WITH_STATICS)
@@ -85,29 +85,6 @@ def test_an_update_of_a_few_keeps_the_tree():
     assert world.snapshot()._tree.child is child
 
 
-def test_held_arrays_keep_their_values():
-    """Columns are written again only when no snapshot, hits or array that a user holds reads them."""
-    world, rig, ids, life = crowd_of(70)
-    rays = life.rays(200)
-    held = []
-    for step in range(12):
-        some = ids[life.rng.permutation(70)[: 1 + 69 * (step % 2)]]
-        world.set_poses(some, *life.pose(rig, len(some)))
-        hits, limbs = world.cast_segments(*rays), world.limbs
-        kinds = (
-            (limbs.p1, limbs.p1.copy()),
-            (limbs._table.rows[3:9, :2], limbs._table.rows[3:9, :2].copy()),
-            (memoryview(limbs.p2), limbs.p2.copy()),
-            (world.snapshot()._tree.bounds, world.snapshot()._tree.bounds.copy()),
-        )
-        held.append((hits, cc.HitWorld(cc.Limbs.concat([limbs[:5], limbs[5:]])).cast_segments(*rays), kinds[step % 4]))
-        del hits, limbs, kinds
-        for kept, want, (view, copied) in held[:: max(1, step)]:
-            assert not same_bits(kept, want)
-            assert np.array_equal(view, copied)
-    assert len(held) == 12
-
-
 def test_despawned_characters_free_memory():
     life = Life(np.random.default_rng(1), cc.HitWorld().limbs)
     world, rig = life.world, life.rigs[0]
@@ -132,32 +109,11 @@ def test_a_despawned_rig_is_freed():
     assert gone() is None
 
 
-@pytest.mark.parametrize("copied", COPIES.values(), ids=COPIES)
-def test_a_copy_is_independent(copied):
-    world, rig, ids, life = crowd_of(5, field=3.0)
-    unposed = world.spawn(rig)
-    world.set_layers(ids[1], 4)
-    other, rays = copied(world), life.rays(60)
-    check_equal(answers(other, rays, {}), answers(world, rays, {}))
-    snapshot = copied(world.snapshot())
-    assert np.array_equal(snapshot._labels.bone_positions, world.snapshot()._labels.bone_positions)
-    before = answers(world, rays, {})
-    pose = life.pose(rig, 1)
-    other.set_poses(unposed, *pose)
-    other.despawn(ids[0])
-    check_equal(answers(world, rays, {}), before)
-    world.set_poses(unposed, *pose)
-    world.despawn(ids[0])
-    assert check_equal(answers(other, rays, {}), answers(world, rays, {})) > 10
-    assert other.spawn(rig) == world.spawn(rig) == [6]
-
-
-@pytest.mark.parametrize("copied", COPIES.values(), ids=COPIES)
-def test_copies_do_not_write_into_each_other(copied):
+def test_copies_do_not_write_into_each_other():
     """In every order of moves, neither world writes into columns that the other has written."""
     world, rig, ids, life = crowd_of(40, field=3.0)
     world.set_poses(ids[0], *life.pose(rig, 1))
-    pair = [world, copied(world)]
+    pair = [world, copy(world)]
     expected = [cc.Limbs.concat([one.limbs]) for one in pair]  # copies of the arrays, which do not hold the state
     for which in (0, 1, 0, 0, 1, 1, 0, 1, 0, 0, 1, 0, *life.rng.integers(0, 2, 60)):
         k, pose = int(life.rng.integers(40)), life.pose(rig, 1)

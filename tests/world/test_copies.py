@@ -6,6 +6,7 @@ import numpy as np
 import pytest
 from support.cases.everyday_shape_worlds import mixed, shots_at
 from support.cases.everyday_worlds import leap, make_crowd
+from support.character_life import answers, check_equal, crowd_of
 from support.check_cylinders import same_bits
 from support.copies import COPIES
 
@@ -34,6 +35,32 @@ def test_a_copy_has_the_present_state(how: str, limbs: int):
     assert others[1].limbs == here
     world.finish_rebuild()
     moved.finish_rebuild()
+
+
+@pytest.mark.parametrize("copied", COPIES.values(), ids=COPIES)
+def test_a_copy_of_characters_and_statics_is_independent(copied):
+    world, rig, ids, life = crowd_of(5, field=3.0)
+    unposed, wall = world.spawn(rig), cc.Limbs.boxes([1, 0, 0], [0, 0, 0, 1], [0.1, 4, 4])
+    handle = world.add_static(wall)
+    world.set_layers(ids[1], 4)
+    pose, rays, (other, snapshot) = life.pose(rig, 1), life.rays(60), (copied(world), copied(world.snapshot()))
+    before = answers(world, rays, {})
+    check_equal(answers(other, rays, {}), before)
+    assert snapshot.limbs == world.limbs
+    assert np.array_equal(snapshot._labels.bone_positions, world.snapshot()._labels.bone_positions)
+
+    def change(one: cc.HitWorld) -> None:
+        one.set_poses(unposed, *pose)
+        one.despawn(ids[0])
+        one.move_static(handle, [0, 0, 0.5], [0, 0, 0.6, 0.8])
+
+    change(other)
+    check_equal(answers(world, rays, {}), before)
+    change(world)
+    assert check_equal(answers(other, rays, {}), answers(world, rays, {})) > 10
+    assert other.spawn(rig) == world.spawn(rig) == [6]
+    assert other.add_static(wall) == world.add_static(wall) == 1
+    assert other.statics.tolist() == [0, 1]
 
 
 def test_a_copy_during_a_rebuild_has_no_thread():

@@ -207,7 +207,7 @@ def move():
 thread = threading.Thread(target=move)
 thread.start()
 seen = set()
-for _ in range(60):
+for _ in range(30):
     time.sleep(0.001 * rng.random())
     child = os.fork()
     if child == 0:

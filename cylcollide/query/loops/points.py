@@ -13,9 +13,9 @@ from cylcollide.bvh.layout import Tree
 from cylcollide.bvh.ray_node_pairs import Pairs, visit_at_points
 from cylcollide.bvh.traverse import stack_in, visit_at_point
 from cylcollide.constants import BLOCK_RAYS
+from cylcollide.kernels.distance import certain_side, point_axis_distance_squared, point_limb
 from cylcollide.kernels.double_double import Vector
 from cylcollide.kernels.limb_table import LimbRows, all_are_considered, is_considered, limb_at
-from cylcollide.kernels.point import certain_side, point_axis_distance_squared, point_limb
 from cylcollide.kernels.ray import as_vector
 from cylcollide.query.loops.inputs import INVALID, PointFilters, copy_in_range, filter_of
 from cylcollide.query.loops.packets import (

@@ -11,8 +11,8 @@ import numpy as np
 from cylcollide._types import HIT, UNDECIDED, Column, Float64Array, Rows, Vectors
 from cylcollide.bvh.ray_node_pairs import Pairs, visit_at_points
 from cylcollide.constants import BLOCK_RAYS
+from cylcollide.kernels.distance import certain_side, point_limb
 from cylcollide.kernels.limb_table import limb_at
-from cylcollide.kernels.point import certain_side, point_limb
 from cylcollide.kernels.ray import as_vector
 from cylcollide.query.loops.inputs import RayBatch
 from cylcollide.query.loops.packets import PAIR_BATCH, SHAPES, vectors_at
