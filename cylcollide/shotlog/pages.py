@@ -8,7 +8,7 @@ import numpy as np
 from cylcollide._types import Float64Array
 from cylcollide.characters.rig import Rig
 from cylcollide.history.ticks import Ring
-from cylcollide.shotlog.contents import KnownContents, NewContents
+from cylcollide.shotlog.contents import NewContents
 from cylcollide.shotlog.pose_codec import PoseCodec
 from cylcollide.shotlog.shots import values_of_call
 from cylcollide.shotlog.states import Values, values_of_state, values_of_ticks
@@ -117,7 +117,8 @@ class PageWriter:
 class PageReader:
     """Turns pages into their entries, one page after another from one that begins with a state."""
 
-    def __init__(self, objects: KnownContents) -> None:
+    def __init__(self, objects: Any) -> None:
+        """`objects`: rigs by their digests."""
         self._objects, self._codec, self._rigs = objects, PoseCodec(), dict[int, Rig]()
 
     def entries(self, page: bytes) -> Iterable[tuple[str, Values]]:
