@@ -72,16 +72,15 @@ def tally(family, shape, count, seed):
     return verdicts, accurate_ones
 
 
-@pytest.mark.coverage(
-    *("everyday-CYLINDER", "spinning-ELLIPSOID", "tangent-TAPERED", "timed-SPHERE", "whole-CAPSULE", "whole-TUBE")
-)
+@pytest.mark.coverage("spinning-ELLIPSOID", "tangent-TAPERED", "timed-SPHERE", "whole-CAPSULE", "whole-TUBE")
 @pytest.mark.parametrize("shape", SHAPES, ids=lambda shape: shape.name)
-@pytest.mark.parametrize("family", FAMILIES, ids=lambda family: family.__name__)
+@pytest.mark.parametrize("family", [one for one in FAMILIES if one is not everyday], ids=lambda family: family.__name__)
 def test_no_verdict_is_wrong(family, shape):
-    verdicts, _ = tally(family, shape, sized(15, 40), 1)
+    verdicts, _ = tally(family, shape, sized(12, 40), 1)
     assert len(verdicts) > 1
 
 
+@pytest.mark.coverage("CYLINDER")
 @pytest.mark.parametrize("shape", SHAPES, ids=lambda shape: shape.name)
 def test_everyday_motions_are_decided(shape):
     count = sized(80, 80)
