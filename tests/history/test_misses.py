@@ -129,17 +129,6 @@ def test_text_resolves_gap_and_times_anywhere(moved: float, epoch: float):
     assert f"{history.times[-1]:.13g}" in repr(history)
 
 
-def test_a_shot_that_hits():
-    _, history, _ = walker()
-    why = history.explain_miss([0.5, -3, 0], [0.5, 1, 0], 4.0)
-    assert why.hit
-    assert (why.gap, why.limb) == (0.0, 0)
-    assert why.point == pytest.approx([0.5, -0.1, 0], abs=1e-15)
-    assert np.array_equal(why.point, why.segment_point)
-    assert why.first.hit
-    assert "3.9 to 4.1 (now)" in str(why)
-
-
 def test_a_time_without_limbs():
     world, history, character = walker()
     world.despawn(character)

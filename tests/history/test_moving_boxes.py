@@ -44,8 +44,7 @@ def outside_by(limbs: cc.Limbs, row: int, point: np.ndarray) -> float:
 
 
 @pytest.mark.machine_code
-@pytest.mark.parametrize("interpolate", ["bones", "ends"])
-@pytest.mark.parametrize("seed", [0, 1])
+@pytest.mark.parametrize(("seed", "interpolate"), [(0, "bones"), (1, "ends")])
 def test_contacts_with_boxes_are_on_the_boxes_of_that_time(seed: int, interpolate: str):
     rng = np.random.default_rng(seed)
     _, history = walking(rng, interpolate)
