@@ -233,11 +233,6 @@ def test_bad_input(change: dict, message: str):
         history.explain_miss(**{"start": [0.5, -3, 0], "end": [0.5, 1, 0], "time": 4.0, **change})
 
 
-def test_unknown_keywords():
-    with pytest.raises(TypeError, match="unexpected keyword argument 'inside'"):
-        walker()[1].explain_miss([0, 0, 0], [1, 0, 0], 0.0, inside="exit")
-
-
 def test_an_explanation_keeps_its_ticks():
     """While a short ring is recorded on, an explanation that has begun keeps its oldest tick."""
     life, history = lived(5, 5, ticks=4)
