@@ -200,7 +200,9 @@ def test_a_group_counts_even_behind_others():
 def test_options_equal_query_options():
     _, history, character = walker(mask=2)
     start, end = [0.5, -3, 0], [0.5, 1, 0]
-    assert history.explain_miss(start, end, 4.0, mask=2).hit
+    why = history.explain_miss(start, end, 4.0, mask=2)
+    assert (why.hit, why.gap, why.fraction) == (True, 0.0, pytest.approx(0.725, abs=1e-15))
+    assert why.point.tolist() == why.segment_point.tolist() == pytest.approx([0.5, -0.1, 0.0], abs=1e-15)
     for options in ({"mask": 1}, {"ignore_character": character}, {"protected_since": {character: 4.0}}):
         why = history.explain_miss(start, end, 4.0, **options)
         assert (why.hit, why.limb, why.gap) == (False, -1, np.inf)
