@@ -69,7 +69,7 @@ class PageWriter:
 
     def _add_state(self, state: Snapshot, ring: Ring | None, whole: bool) -> None:
         if not self._entries:
-            self._codec.reset()
+            self._codec = PoseCodec()
         roster, digest = state._roster, self.contents.digest
         self._rigs = {one: roster.rigs[rig] for one, rig in zip(roster.ids.tolist(), roster.rig.tolist(), strict=True)}
         values = {"world": values_of_state(state, digest), "ticks": values_of_ticks(ring, digest), "whole": whole}
@@ -126,7 +126,7 @@ class PageReader:
         content = unpacked(page)
         entries: list[tuple[str, Values]] = content["entries"]
         if entries and entries[0][0] == "state":
-            self._codec.reset()
+            self._codec = PoseCodec()
         for name, values in entries:
             if name == "spawn":
                 self._rigs |= dict.fromkeys(values["ids"].tolist(), self._objects[values["rig"]])
