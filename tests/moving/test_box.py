@@ -102,7 +102,7 @@ def test_coarse_resolution_is_right(aim: str, resolution: float):
 def test_certain_results_of_many_are_right(aim: str, seed: int):
     for k in range(10):
         check(
-            cases_of(3000, 100 * seed + k, aim, np.pi if k % 2 else 0.35), 60, RESOLUTION if k < 5 else 2.0 ** (k - 9)
+            cases_of(1000, 100 * seed + k, aim, np.pi if k % 2 else 0.35), 60, RESOLUTION if k < 5 else 2.0 ** (k - 9)
         )
 
 
