@@ -67,7 +67,7 @@ def test_non_32_bit_integers_are_refused(value: Any):
 
 
 @pytest.mark.parametrize(
-    ("value", "names"), [(BELOW, SIZES | {"directions"}), (-1.0, NEVER_NEGATIVE), (-1e-300, SIZES)]
+    ("value", "names"), [(BELOW, SIZES | {"directions", "by"}), (-1.0, NEVER_NEGATIVE), (-1e-300, SIZES)]
 )
 def test_invalid_sizes_are_refused(value: float, names: set[str]):
     seen = set()
