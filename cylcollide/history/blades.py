@@ -60,7 +60,7 @@ def past_sweep(world: HitWorld, ring: Ring, request: PastSweepRequest) -> SweptH
     if row is not None:
         raise ValueError(f"t1: expected t1 >= t0, got {t1[row]} < {t0[row]} in row {row}; time does not run backwards")
     requested: list[tuple[RequestedTimes, str]] = [((t0, None, None, on_old), "t0"), ((t1, None, None, on_old), "t1")]
-    first, last = (sample_times(ring, n, times, name=name) for times, name in requested)
+    first, last = (sample_times(ring, n, times, name=name)[0] for times, name in requested)
     pieces = _pieces(ring, request, first, last)
     swept, piece = missed_strokes(n), np.full(n, -1, np.int64)
 

@@ -117,7 +117,7 @@ class Spans:
         self.segment: Int64Array = rows[:, 0].astype(np.int64)
         own, self._low, self._high = times.take(self.segment), rows[:, 1], rows[:, 2]
         self.is_own: BoolArray = (self._low <= own.time) & (own.time <= self._high) & (own.tick != NO_TICK)
-        others = sample_times(ring, len(rows), (np.where(self.is_own, own.time, self._low), None, None, "clamp"))
+        others, _ = sample_times(ring, len(rows), (np.where(self.is_own, own.time, self._low), None, None, "clamp"))
         self.times = SampleTimes._make(np.where(self.is_own, *both) for both in zip(own, others, strict=True))
         self._begins, (self._first, self._end) = begins, _ticks_within(begins, self._low, self._high)
         self._motions = {k: motion(ring, k) for k in ticks}

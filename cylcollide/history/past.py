@@ -9,8 +9,7 @@ from cylcollide._types import NO_LIMB, Float64Array, Int32Array, Int64Array, Sha
 from cylcollide.bvh.traverse import make_stack
 from cylcollide.constants import BLOCK_RAYS
 from cylcollide.history.requests import PastRequest
-from cylcollide.history.rewound import AtTimes, RewoundLimbs
-from cylcollide.history.sample_times import NO_TICK
+from cylcollide.history.rewound import AtTimes, RewoundLimbs, all_limbs
 from cylcollide.history.ticks import Ring, Structure
 from cylcollide.kernels.about_limb import TERMS
 from cylcollide.process.threads import in_chunks
@@ -85,10 +84,8 @@ class Past(AtTimes):
 
     def of_ray(self, i: int) -> tuple[LabelledLimbs, Int64Array]:
         """All limbs at the moment of ray i, and the rows of those that it considers."""
-        k, (ids, since, time) = self.tick_index[i].item(), self.protection
-        row = np.arange(0 if k == NO_TICK else self.ring.ticks[k].structure.rows, dtype=np.int32)
-        placed = RewoundLimbs(self.ring, np.full_like(row, k), np.full(len(row), self.times.alpha[i]), row)
-        rows = considered_rows(placed, self.batch, i)
+        placed = all_limbs(self.ring, self.tick_index.item(i), self.times.alpha.item(i))
+        rows, (ids, since, time) = considered_rows(placed, self.batch, i), self.protection
         return placed, rows[~np.isin(placed._table.character[rows], ids[since <= time[i]])]
 
     def nearest(self, rows: Int64Array) -> Cleared:

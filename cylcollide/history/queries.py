@@ -66,8 +66,8 @@ class PastQueries(metaclass=Shown):
     def _limbs_at(self, time: float | None, tick: int | None, alpha: float | None) -> RewoundLimbs:
         """`limbs_at` in the form that results read."""
         ring = self._kept()
-        times = sample_times(ring, 1, (time, tick, alpha, "error"), has_on_old=False)
-        return all_limbs(ring, int(times.tick[0]), float(times.alpha[0]))
+        times, index = sample_times(ring, 1, (time, tick, alpha, "error"), has_on_old=False)
+        return all_limbs(ring, int(index[0]), float(times.alpha[0]))
 
     @arguments_of(past_segments)
     def cast_segments(self, request: PastRequest) -> RayHits:

@@ -84,7 +84,9 @@ class RewindLimits(metaclass=Shown):
             raise ValueError(f"claimed: expected one number or shape (n,), got shape {given.shape}")
         claims, n = np.atleast_1d(validate.as_float64(given, "claimed")), given.size
         estimates, present = (one_or_each(values, name, n) for values, name in ((estimate, "estimate"), (now, "now")))
-        most = np.minimum(_bounds(bound, n), self.most_disagreement)
+        bounds = validate.one_or_numbers(bound, "bound", n)
+        _check_from_zero(bounds, "bound")
+        most = np.minimum(bounds, self.most_disagreement)
         with np.errstate(invalid="ignore"):
             agrees = np.abs(claims - estimates) <= most
         times = np.where(agrees & np.isfinite(claims), claims, estimates)
@@ -94,13 +96,11 @@ class RewindLimits(metaclass=Shown):
         return Admitted(frozen(np.clip(times, earliest, latest)), frozen(reasons.astype(np.int8)))
 
 
-def _bounds(values: ArrayLike, n: int) -> Float64Array:
-    """Numbers from 0 to infinity, (1,) or (n,)."""
-    bounds = validate.one_or_numbers(values, "bound", n)
-    row = validate.first_bad_row(~(bounds >= 0.0))
+def _check_from_zero(numbers: Float64Array, name: str) -> None:
+    """Raise ValueError for a number below 0, or NaN."""
+    row = validate.first_bad_row(~(numbers >= 0.0))
     if row is not None:
-        raise ValueError(f"bound: expected >= 0, got {bounds[row]} in row {row}")
-    return bounds
+        raise ValueError(f"{name}: expected >= 0, got {numbers[row]} in row {row}")
 
 
 def estimate_time(now: ArrayLike, round_trip: ArrayLike, buffer: ArrayLike) -> Float64Array:
@@ -133,7 +133,5 @@ def estimate_time(now: ArrayLike, round_trip: ArrayLike, buffer: ArrayLike) -> F
         one_or_each(values, name, n) for values, name in ((now, "now"), (round_trip, "round_trip"), (buffer, "buffer"))
     )
     for values, name in ((trip, "round_trip"), (delay, "buffer")):
-        row = validate.first_bad_row(values < 0.0)
-        if row is not None:
-            raise ValueError(f"{name}: expected >= 0, got {values[row]} in row {row}")
+        _check_from_zero(values, name)
     return arrival - trip - delay

@@ -12,7 +12,7 @@ from cylcollide._types import Float64Array, Int8Array, Int32Array, Int64Array
 from cylcollide.bvh.traverse import Stack, make_stack
 from cylcollide.characters.quaternions import normalised, rotated
 from cylcollide.history.requests import Protected
-from cylcollide.history.sample_times import RequestedTimes, SampleTimes, placed_times
+from cylcollide.history.sample_times import NO_TICK, RequestedTimes, SampleTimes, sample_times
 from cylcollide.history.ticks import NO_OWNER, Ring, Structure
 from cylcollide.kernels.limb_table import BOX_AXES, CENTRE, P1, P2, ROW, LimbRows, LimbTable
 from cylcollide.limbs.limbs import Limbs
@@ -114,7 +114,7 @@ class RewoundLimbs:
 
     def _scene(self, tick: int, alpha: float) -> Scene:
         """All limbs at another moment, for pictures."""
-        whole = all_limbs(self._ring, tick, alpha)
+        whole = all_limbs(self._ring, tick - self._ring.first, alpha)
         return Scene(whole.limbs(), whole._labels.static)
 
 
@@ -126,7 +126,7 @@ class AtTimes:
     ) -> None:
         """`ring`: the recorded ticks; `world`: for present positions. ValueError for times that are not kept."""
         self.ring, self.present = ring, partial(present_positions, world)
-        self.times, self.tick_index = placed_times(ring, n, requested)
+        self.times, self.tick_index = sample_times(ring, n, requested)
         self.protection = Protection(*protected, self.times.time)
 
     def protected(self, rows: Int64Array | slice) -> Protection:
@@ -147,10 +147,9 @@ class AtTimes:
         return RewoundLimbs(self.ring, self.tick_index[which], self.times.alpha[which], row)
 
 
-def all_limbs(ring: Ring, tick: int, alpha: float) -> RewoundLimbs:
-    """All limbs at a moment, in the order of their rows."""
-    index = tick - ring.first
-    rows = np.arange(ring.ticks[index].structure.rows, dtype=np.int32)
+def all_limbs(ring: Ring, index: int, alpha: float) -> RewoundLimbs:
+    """All limbs at a moment, in the order of their rows; `index`: of its tick in the ring, NO_TICK for no limbs."""
+    rows = np.arange(0 if index == NO_TICK else ring.ticks[index].structure.rows, dtype=np.int32)
     return RewoundLimbs(ring, np.full_like(rows, index), np.full(len(rows), alpha), rows)
 
 

@@ -47,15 +47,13 @@ class SampleTimes(NamedTuple):
         return SampleTimes._make(frozen(column[chosen]) for column in (self.time, self.tick, self.alpha, self.clamped))
 
 
-def sample_times(ring: Ring, n: int, times: RequestedTimes, has_on_old: bool = True, name: str = "time") -> SampleTimes:
-    """The sample times of n rays, by time or by tick and alpha; error messages use `has_on_old` and `name`."""
-    return placed_times(ring, n, times, has_on_old, name)[0]
-
-
-def placed_times(
+def sample_times(
     ring: Ring, n: int, requested: RequestedTimes | SampleTimes, has_on_old: bool = True, name: str = "time"
 ) -> tuple[SampleTimes, Int32Array]:
-    """The sample times, and the index of each tick in the ring, NO_TICK for none. Given sample times are unchanged."""
+    """The sample times of n rays, and the index of each tick in the ring, NO_TICK for none.
+
+    Given sample times are unchanged. Error messages use `has_on_old` and `name`.
+    """
     if isinstance(requested, SampleTimes):
         return requested, np.where(requested.tick == NO_TICK, NO_TICK, requested.tick - ring.first).astype(np.int32)
     time, tick, alpha, on_old = requested

@@ -61,19 +61,18 @@ class Models:
         self.names: NDArray[Any] = frozen(np.array(limbs.names, object))
         self.hit_group: Int32Array = limbs.hit_group
         length = np.linalg.norm(self.numbers[:, 3:6] - self.numbers[:, :3], axis=1)
-        self.rim: Float64Array = self.numbers[:, 6:].max(axis=1, initial=0.0)
-        """Largest growth of the box around each limb as it turns about an end; 0 for spheres and capsules."""
+        rim = self.numbers[:, 6:].max(axis=1, initial=0.0)
         is_box = t.box >= 0
         self.local_box = np.zeros((len(limbs), 12))
         """Axes and half extents of each box in the frame of its bone."""
         self.local_box[is_box] = t.boxes[t.box[is_box]]
-        self.rim[is_box] = np.linalg.norm(self.local_box[is_box, 9:], axis=1)
-        self.rim[np.isin(t.kind, ROUND)] = 0.0
+        rim[is_box] = np.linalg.norm(self.local_box[is_box, 9:], axis=1)
+        rim[np.isin(t.kind, ROUND)] = 0.0
         ends = np.linalg.norm(self.numbers[:, :6].reshape(-1, 2, 3), axis=2)
-        self.span: Float64Array = ends.max(axis=1, initial=0.0)
-        """Largest distance of each limb's ends from the origin of its bone."""
-        turned = self.rim[:first_static].max(initial=0.0)
-        self.most_growth = float((self.span + self.rim)[of_rigs].max(initial=turned))
+        self.reaches = np.column_stack([ends.max(axis=1, initial=0.0), rim])
+        """As in `recorded.limbs.TickRows`."""
+        turned = rim[:first_static].max(initial=0.0)
+        self.most_growth = float(self.reaches.sum(axis=1)[of_rigs].max(initial=turned))
         """Largest growth of any box between two ticks, rounding excluded; statics stand still."""
         length[length == 0.0] = np.inf
         of_each = np.split(length, np.cumsum(list(map(len, parts))))[1 : 1 + len(rigs)]
@@ -164,7 +163,7 @@ class Tick:
         growth = np.zeros(tree.child.size, np.float32)
         both = recorded_ticks((made, tick))
         least = PAD * max(map(abs, (*frame.centre, 1.0 / frame.scale)))
-        fill_growth(both, models.span, models.rim, self.slots.items, frame.scale, least, growth)
+        fill_growth(both, self.slots.items, frame.scale, least, growth)
         is_same = tree.child is after.child and self.structure is tick.structure
         boxes = after.bounds if is_same else self._boxes_at(tick, made.characters)
         return replace(made, tree=united(tree, after, boxes, growth, frame))
@@ -223,7 +222,8 @@ class Tick:
         row[columns.MODELS], row[columns.MODEL_BOXES] = len(models.codes), len(models.boxes)
         for column, array in (
             (columns.ROW, structure.limb), (columns.CHARACTER, self.characters), (columns.NUMBERS, models.numbers),
-            (columns.CODES, models.codes), (columns.MODEL_BOX, models.boxes), (columns.P1, self.ends[0]),
+            (columns.CODES, models.codes), (columns.REACHES, models.reaches),
+            (columns.MODEL_BOX, models.boxes), (columns.P1, self.ends[0]),
             (columns.P2, self.ends[1]), (columns.AXES, self.axes), (columns.BONE_ROWS, self.bones),
             (columns.BOUNDS, tree.bounds), (columns.CHILD, tree.child), (columns.AXIS, tree.axis),
         ):  # fmt: skip

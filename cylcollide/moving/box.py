@@ -165,8 +165,7 @@ def _exit(part: _Part) -> tuple[float, float]:
     It cannot leave through a face from which it moves away throughout the part.
     """
     steady = 4.0 * part.delta
-    begin = -inf
-    begin = max(begin, part.x.inner[0] if abs(part.rates[0]) <= steady else -inf)
+    begin = part.x.inner[0] if abs(part.rates[0]) <= steady else -inf
     begin = max(begin, part.y.inner[0] if abs(part.rates[1]) <= steady else -inf)
     begin = max(begin, part.z.inner[0] if abs(part.rates[2]) <= steady else -inf)
     inside = intersect_brackets(intersect_brackets(part.x, part.y), part.z)

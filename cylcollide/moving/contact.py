@@ -158,7 +158,8 @@ def approach_of(
     """The `Approach` between the bounds of a contact; of one contact, or of eight through the same face."""
     low, high = bounds.lower, bounds.upper
     width = high - low
-    rounded, larger_radius = high_motion(motion), larger(radius, radius2)
+    rounded = RelativeMotion(high_words(motion.y), high_words(motion.dy), high_words(motion.h), high_words(motion.dh))
+    larger_radius = larger(radius, radius2)
     delta = MOVING_ROUNDING_BOUND * extent
     half_squared = longest_half_squared(rounded)
     near = square_root(near_squared(kind, half_squared, larger_radius, delta))
@@ -216,9 +217,3 @@ def accurate_contact(
         if accurate:
             return time, True
     return (guess, 0.0), False
-
-
-@inlined
-def high_motion(motion: AccurateMotion) -> RelativeMotion[Vector]:
-    """The motion, rounded to float64."""
-    return RelativeMotion(high_words(motion.y), high_words(motion.dy), high_words(motion.h), high_words(motion.dh))

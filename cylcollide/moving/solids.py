@@ -100,7 +100,7 @@ def negative_sum(a: Quadratic, b: Quadratic) -> Quadratic:
 def window_crossing(window: Window, kind: int, radius: Real, radius2: Real, errors: Errors) -> Crossing:
     """The `Crossing` of a bullet and a limb of any kind but a box."""
     if kind == SPHERE:
-        return sphere_crossing(window, radius, errors)
+        return polynomial_signs(less(squared(window[0]), radius * radius), errors.ball), SIDE
     if kind == CAPSULE:
         return capsule_crossing(window, radius, errors)
     if kind == ELLIPSOID:
@@ -133,12 +133,6 @@ def is_outside(window: Window, kind: int, radius: Real, radius2: Real, errors: E
     if kind == CYLINDER:
         return outside
     return errors.wall < 0.0  # never
-
-
-@inlined
-def sphere_crossing(window: Window, radius: Real, errors: Errors) -> Crossing:
-    """The bullet and a ball around the middle."""
-    return polynomial_signs(less(squared(window[0]), radius * radius), errors.ball), SIDE
 
 
 @inlined

@@ -13,17 +13,18 @@ from cylcollide.bones.rig_rows import ORIGIN, is_placed
 from cylcollide.constants import SMALLEST_SIZE
 from cylcollide.kernels.double_double import Vector
 from cylcollide.kernels.limb_table import BOX_AXES, LimbRows, write_row
-from cylcollide.kernels.ray import largest_component, subtract
+from cylcollide.kernels.ray import dot, largest_component, subtract
 from cylcollide.kernels.traits import WITH_AXES
 from cylcollide.runtime.compile import compiled, compiled_loop, inlined
 from cylcollide.runtime.memory import Records, entries_at
+from cylcollide.runtime.simd import square_root
 
 (
     ROWS, ENDS, BOXES, CHARACTERS, BONES, MODELS, MODEL_BOXES, NODES, SHARED_LAYERS,
-    ROW, CHARACTER, NUMBERS, CODES, MODEL_BOX, P1, P2, AXES, BONE_ROWS, BOUNDS, CHILD, AXIS,
-) = range(21)  # fmt: skip
+    ROW, CHARACTER, NUMBERS, CODES, REACHES, MODEL_BOX, P1, P2, AXES, BONE_ROWS, BOUNDS, CHILD, AXIS,
+) = range(22)  # fmt: skip
 """Columns of `Recorded.address`: eight counts, the layers that all limbs are in, then addresses."""
-COLUMNS = 21
+COLUMNS = 22
 
 LIMB_FIELDS = np.dtype([("model", np.int32), ("owner", np.int32)])
 """A row of a tick: its model, among bare limbs, limbs of all rigs and statics; its owner, an index or -1."""
@@ -42,6 +43,9 @@ MODEL_FIELDS = np.dtype([(name, np.int64) for name in (
 bare limb, and whether its ends must differ."""
 NUMBERS_SIZE, BONE_SIZE = 8, 8
 """Numbers of a model: ends in the frame of its bone, and radii. Numbers of a bone: eight fill a cache line."""
+SPAN, RIM = 0, 1
+"""Reaches of a model: largest distance of its ends from the origin of its bone; largest growth of a box around it as it
+turns about an end, 0 for spheres and capsules."""
 PER_LENGTH = 7
 """Column of a bone's numbers: one over the length of its quaternion."""
 OWN_LAYERS = -1
@@ -62,6 +66,7 @@ class TickRows(NamedTuple):
     character: Records  # (characters,), CHARACTER_FIELDS
     model: Records  # (models,), MODEL_FIELDS
     numbers: Float64Array  # (models, NUMBERS_SIZE)
+    reaches: Rows[np.float64]  # (models, 2)
     boxes: Float64Array  # (model boxes · 12)
     p1: Float64Array  # (ends · 3): of the first rows: the bare limbs, or all but statics if ends were recorded
     p2: Float64Array
@@ -78,6 +83,7 @@ def tick_rows(recorded: Recorded, t: int) -> TickRows:
         entries_at(CHARACTER_FIELDS, a[t, CHARACTER], a[t, CHARACTERS]),
         entries_at(MODEL_FIELDS, a[t, CODES], a[t, MODELS]),
         entries_at(np.float64, a[t, NUMBERS], NUMBERS_SIZE * a[t, MODELS]).reshape(-1, NUMBERS_SIZE),
+        entries_at(np.float64, a[t, REACHES], 2 * a[t, MODELS]).reshape(-1, 2),
         entries_at(np.float64, a[t, MODEL_BOX], 12 * a[t, MODEL_BOXES]),
         entries_at(np.float64, a[t, P1], 3 * a[t, ENDS]),
         entries_at(np.float64, a[t, P2], 3 * a[t, ENDS]),
@@ -140,6 +146,12 @@ def end_between(here: Float64Array, a: int, there: Float64Array, b: int, alpha: 
     """An end of a limb between two recorded ones; b is -1 if it stays."""
     p = triple(here, a)
     return vector_between(p, triple(there, b), alpha) if b >= 0 else p
+
+
+@inlined
+def length_of(v: Vector) -> float:
+    """The length of a vector."""
+    return float(square_root(dot(v, v)))
 
 
 @inlined

@@ -5,18 +5,19 @@ from typing import NamedTuple
 import numpy as np
 
 from cylcollide._types import Column
-from cylcollide.kernels.double_double import Vector
 from cylcollide.kernels.ray import dot, largest_component, subtract
-from cylcollide.kernels.traits import ROUND, WITH_AXES
+from cylcollide.kernels.traits import WITH_AXES
 from cylcollide.recorded.limbs import (
     PER_LENGTH,
+    RIM,
+    SPAN,
     Recorded,
     TickRows,
     bone_orientation,
     bone_position,
     box_of,
     is_by_ends,
-    local_ends,
+    length_of,
     next_row,
     ticks_around,
     triple,
@@ -55,7 +56,7 @@ def motion_of(here: TickRows, there: TickRows, row: int) -> LimbMotion:
 def motion_by_ends(here: TickRows, there: TickRows, row: int) -> LimbMotion:
     """The motion of a limb whose ends were recorded."""
     model, far = here.limb[row]["model"], next_row(here, row)
-    rim, has_axes = rim_of(here, model), here.model[model]["kind"] in WITH_AXES
+    rim, has_axes = here.reaches[model, RIM], here.model[model]["kind"] in WITH_AXES
     p1, p2 = triple(here.p1, row), triple(here.p2, row)
     extent = max(largest_component(p1), largest_component(p2)) + rim
     if far < 0:
@@ -87,9 +88,7 @@ def axes_jump(here: TickRows, a: int, there: TickRows, b: int) -> float:
 def motion_by_bone(here: TickRows, there: TickRows, row: int) -> LimbMotion:
     """The motion of a limb whose bone was recorded."""
     character, model = here.character[here.limb[row]["owner"]], here.limb[row]["model"]
-    p1, p2 = local_ends(here, model)
-    size = max(length_of(p1), length_of(p2)) + rim_of(here, model)
-    j = here.model[model]["bone"]
+    size, j = here.reaches[model, SPAN] + here.reaches[model, RIM], here.model[model]["bone"]
     a = character["first_bone"] + j
     origin = bone_position(here.bones, a)
     extent = largest_component(origin) + size
@@ -105,23 +104,6 @@ def motion_by_bone(here: TickRows, there: TickRows, row: int) -> LimbMotion:
         minus, plus = minus + less * less, plus + more * more
     quarter = square_root(min(minus, plus) / max(minus, plus))  # the tangent of a quarter of the turn
     return LimbMotion(length_of(way), 4.0 * quarter * size, 2.0 * size, 0.0, extent)
-
-
-@inlined
-def rim_of(here: TickRows, model: int) -> float:
-    """Largest growth of a box around a model as it turns about an end; 0 for spheres and capsules."""
-    kind = here.model[model]["kind"]
-    if kind in ROUND:
-        return 0.0
-    if kind in WITH_AXES:
-        return length_of(triple(here.boxes[12 * here.model[model]["box"] + 9 :], 0))
-    return float(max(here.numbers[model, 6], here.numbers[model, 7]))
-
-
-@inlined
-def length_of(v: Vector) -> float:
-    """The length of a vector."""
-    return float(square_root(dot(v, v)))
 
 
 @compiled_loop

@@ -12,15 +12,18 @@ import numpy as np
 from cylcollide._types import Column, Quaternions, Rows, Vectors
 from cylcollide.bones.bone import per_length
 from cylcollide.kernels.double_double import Vector
-from cylcollide.kernels.ray import dot, subtract
+from cylcollide.kernels.ray import subtract
 from cylcollide.kernels.traits import WITH_AXES
 from cylcollide.recorded.limbs import (
     PER_LENGTH,
+    RIM,
+    SPAN,
     Recorded,
     TickRows,
     bone_orientation,
     box_of,
     is_by_ends,
+    length_of,
     model_of,
     next_row,
     tick_rows,
@@ -47,8 +50,6 @@ def fill_bones(positions: Vectors, orientations: Quaternions, bones: Rows[np.flo
 @compiled_loop
 def fill_growth(
     recorded: Recorded,
-    span: Column[np.float64],
-    rim: Column[np.float64],
     slot: Column[np.int32],
     scale: float,
     least: float,
@@ -56,23 +57,23 @@ def fill_growth(
 ) -> None:
     """Write the growth of each limb's box from the first of two ticks to the second, times a scale; (slots,).
 
-    It is negative for a limb that stays, else at least `least`, before the scale. Per model, `span` is the largest
-    distance of its axis from the origin of its bone, and `rim` the largest growth of a box around it as it turns about
-    an end. `slot` (rows,): where the growth of each limb is written.
+    It is negative for a limb that stays, else at least `least`, before the scale. `slot` (rows,): where the growth of
+    each limb is written.
     """
     here, there = tick_rows(recorded, 0), tick_rows(recorded, 1)
     for i in range(slot.size):
         model, owner, far = here.limb[i]["model"], here.limb[i]["owner"], next_row(here, i)
+        span, rim = here.reaches[model, SPAN], here.reaches[model, RIM]
         if far < 0:
             growth[slot[i]] = -1.0
         elif not is_by_ends(here, i):
             cosine = cosine_of_half(here, there, owner, here.model[model]["bone"])
             arc = 1.0 - cosine + PAD
             turned = arc / cosine if arc < cosine else 1.0
-            growth[slot[i]] = (span[model] * arc + rim[model] * turned + least) * scale
+            growth[slot[i]] = (span * arc + rim * turned + least) * scale
         else:
-            turned = min(axes_apart(here, i, there, far) + PAD, 1.0) if rim[model] > 0.0 else 0.0
-            growth[slot[i]] = (rim[model] * turned + least) * scale
+            turned = min(axes_apart(here, i, there, far) + PAD, 1.0) if rim > 0.0 else 0.0
+            growth[slot[i]] = (rim * turned + least) * scale
 
 
 @inlined
@@ -94,15 +95,12 @@ def axes_apart(here: TickRows, a: int, there: TickRows, b: int) -> float:
         for k in range(9):
             square += (here.axes[i + k] - there.axes[j + k]) * (here.axes[i + k] - there.axes[j + k])
         return float(square_root(square))
-    u, v = unit_axis(here, a), unit_axis(there, b)
-    apart = subtract(v, u)
-    return float(square_root(dot(apart, apart)))
+    return length_of(subtract(unit_axis(there, b), unit_axis(here, a)))
 
 
 @inlined
 def unit_axis(tick: TickRows, row: int) -> Vector:
     """The direction of a limb that has an axis, whose ends were recorded."""
-    p, q = triple(tick.p1, row), triple(tick.p2, row)
-    axis = subtract(q, p)
-    length = square_root(dot(axis, axis))
+    axis = subtract(triple(tick.p2, row), triple(tick.p1, row))
+    length = length_of(axis)
     return axis[0] / length, axis[1] / length, axis[2] / length

@@ -1,7 +1,6 @@
 """The contents of a log: tables, the chain of digests over its pages, and each rig, policy and set of limbs once."""
 
 import json
-from collections.abc import Callable
 from hashlib import blake2b
 from typing import Any, TypeAlias
 
@@ -110,16 +109,3 @@ class NewContents:
         """Digest, kind and content of all new objects, which are not new from then on."""
         new, self._new = self._new, []
         return new
-
-
-class KnownContents(dict[str, Any]):
-    """Objects by digest, made on first use."""
-
-    def __init__(self, content_by_digest: Callable[[str], tuple[str, bytes]]) -> None:
-        super().__init__()
-        self._content_by_digest = content_by_digest
-
-    def __missing__(self, digest: str) -> Any:
-        """Make the object; ValueError if there is none, or if it is damaged."""
-        self[digest] = made = object_of(*self._content_by_digest(digest))
-        return made

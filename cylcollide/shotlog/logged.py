@@ -19,7 +19,6 @@ from cylcollide.characters.judged import Judged
 from cylcollide.characters.policy import Policy
 from cylcollide.limbs.browser import PORT, viewer_of
 from cylcollide.process.signatures import Shown
-from cylcollide.shotlog.contents import KnownContents
 from cylcollide.shotlog.explained import ShotExplanation, explanation_of, of_row
 from cylcollide.shotlog.pages import NO_STATE
 from cylcollide.shotlog.rejudged import (
@@ -96,7 +95,6 @@ class LoggedShots(metaclass=Shown):
         whole = [page for page in self._pages if page.tick is not None]
         self._ticks: Int64Array = np.array([page.tick for page in whole], np.int64)
         self._times: Float64Array = np.array([page.time for page in whole], np.float64)
-        self._objects = KnownContents(self._source.content_of)
         self._last: tuple[PageSpan, ReplayedCall, Iterator[ReplayedCall]] | None = None
         """The call of the shot that was judged again last, its span, and the later calls of the span."""
         self._lock = Lock()
@@ -164,7 +162,7 @@ class LoggedShots(metaclass=Shown):
 
     def _of_call(self, call: Values, first: int, page: int) -> list[LoggedShot]:
         """The shots of a call on a page, given by index; `first`: the number of the first one."""
-        arguments, before = arguments_of_call(call, self._objects), self._pages[page - 1].tick if page else None
+        arguments, before = arguments_of_call(call, self._source), self._pages[page - 1].tick if page else None
         n, start, tick = len(call["first"]), call["first"], call.get("tick", -1 if before is None else before)
         end = call["second"] if call["segments"] else start + call["second"]
         note = None if call["note"] is None else json.loads(call["note"])
@@ -196,7 +194,7 @@ class LoggedShots(metaclass=Shown):
         """The world at each of `ticks`, from index `first` on."""
         wanted = [page.index for page in self._pages if page.tick is not None][first:]
         begin = max(page.index for page in self._pages[: wanted[0] + 1] if page.state != NO_STATE) if wanted else 0
-        replay = Replay(self._source, self._objects)
+        replay = Replay(self._source)
         for page in self._pages[begin:]:
             for _ in replay.calls(page.index):
                 pass
@@ -213,7 +211,7 @@ class LoggedShots(metaclass=Shown):
         with self._lock:
             last, self._last = self._last, None  # after an interrupt the replay begins again
             if last is None or last[0] is not span or shot < last[1].first:
-                calls = calls_of(self._source, self._objects, span)
+                calls = calls_of(self._source, span)
                 call = next(calls, None)
             else:
                 _, call, calls = last
@@ -229,7 +227,7 @@ class LoggedShots(metaclass=Shown):
     def _judged_calls(self) -> Iterator[tuple[list[LoggedShot], Judged]]:
         """The shots of one call after another, and the call judged again."""
         for span in self._spans:
-            for call in calls_of(self._source, self._objects, span):
+            for call in calls_of(self._source, span):
                 yield self._of_call(call.values, call.first, call.page), call.judged
 
     @cached_property

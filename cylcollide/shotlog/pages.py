@@ -8,7 +8,7 @@ import numpy as np
 from cylcollide._types import Float64Array
 from cylcollide.characters.rig import Rig
 from cylcollide.history.ticks import Ring
-from cylcollide.shotlog.contents import KnownContents, NewContents
+from cylcollide.shotlog.contents import NewContents
 from cylcollide.shotlog.pose_codec import PoseCodec
 from cylcollide.shotlog.shots import values_of_call
 from cylcollide.shotlog.states import Values, values_of_state, values_of_ticks
@@ -69,7 +69,7 @@ class PageWriter:
 
     def _add_state(self, state: Snapshot, ring: Ring | None, whole: bool) -> None:
         if not self._entries:
-            self._codec.reset()
+            self._codec = PoseCodec()
         roster, digest = state._roster, self.contents.digest
         self._rigs = {one: roster.rigs[rig] for one, rig in zip(roster.ids.tolist(), roster.rig.tolist(), strict=True)}
         values = {"world": values_of_state(state, digest), "ticks": values_of_ticks(ring, digest), "whole": whole}
@@ -117,7 +117,8 @@ class PageWriter:
 class PageReader:
     """Turns pages into their entries, one page after another from one that begins with a state."""
 
-    def __init__(self, objects: KnownContents) -> None:
+    def __init__(self, objects: Any) -> None:
+        """`objects`: rigs by their digests."""
         self._objects, self._codec, self._rigs = objects, PoseCodec(), dict[int, Rig]()
 
     def entries(self, page: bytes) -> Iterable[tuple[str, Values]]:
@@ -125,7 +126,7 @@ class PageReader:
         content = unpacked(page)
         entries: list[tuple[str, Values]] = content["entries"]
         if entries and entries[0][0] == "state":
-            self._codec.reset()
+            self._codec = PoseCodec()
         for name, values in entries:
             if name == "spawn":
                 self._rigs |= dict.fromkeys(values["ids"].tolist(), self._objects[values["rig"]])

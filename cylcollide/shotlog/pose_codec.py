@@ -64,10 +64,10 @@ class PoseCodec:
         self._last: dict[int, tuple[Float64Array, Float64Array]] = {}
         """The last two poses of each character: bones relative to their parents, (7, b) each."""
 
-    def reset(self, ids: Sequence[int] | None = None) -> None:
-        """Delete the last poses of these characters, or of all: their next poses are predicted without."""
-        for one in list(self._last) if ids is None else ids:
-            self._last.pop(int(one), None)
+    def reset(self, ids: Sequence[int]) -> None:
+        """Delete the last poses of these characters: their next poses are predicted without."""
+        for one in ids:
+            self._last.pop(one, None)
 
     def encoded(self, ids: Sequence[int], rigs: Sequence[Rig], numbers: Float64Array) -> tuple[str, bytes]:
         """Form and bytes of poses; `rigs`: that of each character; numbers (7, k, b): positions and orientations."""
@@ -100,14 +100,13 @@ class PoseCodec:
     def _local(self, ids: Sequence[int], bones: int) -> tuple[Float64Array, Float64Array]:
         """The last poses, and the predicted ones, relative to parents, (7, k, b) each; zeros if there are none."""
         none = np.zeros((NUMBERS, bones))
-        pairs = [self._last.get(int(one), (none, none)) for one in ids]
+        pairs = [self._last.get(one, (none, none)) for one in ids]
         last, before = (np.stack([pair[which] for pair in pairs], axis=1) for which in (0, 1))
         return last, 2.0 * last - before
 
     def _keep(self, ids: Sequence[int], last: Float64Array, now: Float64Array) -> None:
         for row, one in enumerate(ids):
-            known = int(one) in self._last
-            self._last[int(one)] = now[:, row], (last if known else now)[:, row]
+            self._last[one] = now[:, row], (last if one in self._last else now)[:, row]
 
 
 def _of_parents(numbers: Float64Array, parent: Int64Array) -> Float64Array:

@@ -15,7 +15,6 @@ import numpy as np
 from cylcollide.characters.judged import Judged
 from cylcollide.characters.policy import Policy
 from cylcollide.process.signatures import Shown
-from cylcollide.shotlog.contents import KnownContents
 from cylcollide.shotlog.pages import NO_STATE, WORLD_ALONE
 from cylcollide.shotlog.replay import Replay
 from cylcollide.shotlog.shots import PARTS, SAME_EVERYWHERE, differences, judged_again
@@ -142,8 +141,7 @@ def judge_span(
 ) -> SpanResult:
     """Judge the shots of a span again, in any process."""
     with closing(Source(path, is_copy)) as source:
-        calls = calls_of(source, KnownContents(source.content_of), span)
-        return joined(_compared(call, allows_number_differences, policy) for call in calls)
+        return joined(_compared(call, allows_number_differences, policy) for call in calls_of(source, span))
 
 
 @dataclass(frozen=True)
@@ -157,21 +155,21 @@ class ReplayedCall:
     values: Values
     receiver: Receiver
     """The object it was made on, in its state then until the next call is replayed."""
-    objects: KnownContents
+    source: Source
 
     @cached_property
     def judged(self) -> Judged:
         """The call made again."""
-        return judged_again(self.values, self.receiver, self.objects)
+        return judged_again(self.values, self.receiver, self.source)
 
 
-def calls_of(source: Source, objects: KnownContents, span: PageSpan) -> Iterator[ReplayedCall]:
+def calls_of(source: Source, span: PageSpan) -> Iterator[ReplayedCall]:
     """The calls of a span, one after another."""
-    first, replay = span.shots, Replay(source, objects)
+    first, replay = span.shots, Replay(source)
     for page in range(span.first, span.end):
         for values, receiver in replay.calls(page):
             if page >= span.begin:
-                yield ReplayedCall(first, page, values, receiver, objects)
+                yield ReplayedCall(first, page, values, receiver, source)
                 first += len(values["first"])
 
 
@@ -188,7 +186,7 @@ def _compared(call: ReplayedCall, allows_number_differences: bool, policy: Polic
             first = Difference(named[0], call.first + row, len(judged), values.get("tick", -1), *limbs)
     logged, other, changed = PolicyTally(), PolicyTally(), 0
     if policy is not None:
-        again = judged_again(values, call.receiver, call.objects, policy)
+        again = judged_again(values, call.receiver, call.source, policy)
         logged, other = tally_of(judged), tally_of(again)
         changed = int(np.count_nonzero(judged.limb != again.limb))
     return SpanResult(len(judged), 1, int(bool(named)), first, numbers_differ, logged, other, changed)

@@ -6,7 +6,6 @@ import numpy as np
 
 from cylcollide.history.pose_history import PoseHistory
 from cylcollide.history.ticks import Ring
-from cylcollide.shotlog.contents import KnownContents
 from cylcollide.shotlog.pages import PageReader
 from cylcollide.shotlog.shots import MOST_LATE
 from cylcollide.shotlog.source import Source
@@ -20,10 +19,10 @@ MOST_RINGS = 2 * MOST_LATE
 class Replay:
     """The world and its history at one moment of a log, whose pages are replayed from one that begins with a state."""
 
-    def __init__(self, source: Source, objects: KnownContents) -> None:
+    def __init__(self, source: Source) -> None:
         self.world = HitWorld()
         self.history: PoseHistory | None = None
-        self._source, self._objects, self._reader = source, objects, PageReader(objects)
+        self._source, self._reader = source, PageReader(source)
         self._rings: dict[int, Ring] = {}
         self._early: list[Values] = []
         """Calls whose tick is not recorded yet."""
@@ -55,11 +54,11 @@ class Replay:
         elif name == "record":
             self._record(values["time"], values["number"])
         elif name == "spawn":
-            ids = self.world.spawn(self._objects[values["rig"]], len(values["ids"]))
+            ids = self.world.spawn(self._source[values["rig"]], len(values["ids"]))
             if not np.array_equal(ids, values["ids"]):
                 raise ValueError(f"spawn: expected characters {values['ids'].tolist()}, got {ids.tolist()}")
         elif name == "add_static":
-            handle = self.world.add_static(self._objects[values["limbs"]])
+            handle = self.world.add_static(self._source[values["limbs"]])
             if handle != values["handle"]:
                 raise ValueError(f"add_static: expected handle {values['handle']}, got {handle}")
         elif name in CHANGES:
@@ -69,10 +68,10 @@ class Replay:
 
     def _begin(self, values: Values) -> None:
         self._is_first = False
-        self.world, self._rings = world_in(HitWorld, state_of(values["world"], self._objects)), {}
+        self.world, self._rings = world_in(HitWorld, state_of(values["world"], self._source)), {}
         if self._source.about["history"] is not None:
             self.history = self._empty_history()
-            fill_history(self.history, values["ticks"], self._objects)
+            fill_history(self.history, values["ticks"], self._source)
             self._keep_ring()
 
     def _record(self, time: float, number: int) -> None:
@@ -90,7 +89,7 @@ class Replay:
     def _receiver(self, call: Values) -> Receiver | None:
         """The object that a call was made on; None if its tick is not recorded yet."""
         if "own_state" in call:
-            return state_of(call["own_state"], self._objects)
+            return state_of(call["own_state"], self._source)
         if "tick" not in call:
             return self.world
         ring = None if self.history is None else self.history._ring
@@ -100,7 +99,7 @@ class Replay:
             return self.history
         past = self._empty_history()
         if "own_ticks" in call:
-            fill_history(past, call["own_ticks"], self._objects)
+            fill_history(past, call["own_ticks"], self._source)
         else:
             past._ring = self._rings.get(call["tick"])
         return past

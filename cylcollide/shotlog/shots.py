@@ -96,15 +96,10 @@ def arguments_of_call(values: Values, objects: Any, policy: Policy | None = None
     if "past" in values:
         time, tick, alpha, on_old = values["past"]
         given = {"time": time, "tick": tick, "alpha": alpha, "on_old": on_old}
-        arguments |= {name: _plain(value) for name, value in given.items() if value is not None}
+        arguments |= {name: value for name, value in given.items() if value is not None}
         ids, since = (column.tolist() for column in values["protected"])
         arguments["protected_since"] = dict(zip(ids, since, strict=True)) or None
     return arguments
-
-
-def _plain(value: Any) -> Any:
-    """The number in an array without dimensions; else the value."""
-    return value.item() if isinstance(value, np.ndarray) and value.ndim == 0 else value
 
 
 def judged_again(values: Values, receiver: Receiver, objects: Any, policy: Policy | None = None) -> Judged:

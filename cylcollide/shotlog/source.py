@@ -14,7 +14,17 @@ from pathlib import Path
 from typing import Any
 from urllib.parse import quote
 
-from cylcollide.shotlog.contents import APPLICATION_ID, COLUMNS, FORMAT, VERSION, digest_of, first_link, next_link
+from cylcollide.shotlog.contents import (
+    APPLICATION_ID,
+    COLUMNS,
+    FORMAT,
+    VERSION,
+    Stored,
+    digest_of,
+    first_link,
+    next_link,
+    object_of,
+)
 
 SQLITE = b"SQLite format 3\0"
 ID_AT = slice(68, 72)
@@ -48,6 +58,7 @@ class Source:
             head = stream.read(100)
         if head[:16] != SQLITE or int.from_bytes(head[ID_AT], "big") != APPLICATION_ID:
             raise ValueError(f"{path}: expected a file that ShotLog wrote, got another one")
+        self._objects: dict[str, Stored] = {}
         self._folder: tempfile.TemporaryDirectory[str] | None = None
         wal = self.path.with_name(self.path.name + "-wal")
         self.is_copy = is_copy or bool(_head_of(wal))
@@ -128,6 +139,12 @@ class Source:
             raise ValueError(f"{self.path}: expected page {index}, got none; the file has changed")
         content: bytes = row[0]
         return content
+
+    def __getitem__(self, digest: str) -> Any:
+        """The object with this digest, made on first use; ValueError if it is missing or damaged."""
+        if digest not in self._objects:
+            self._objects[digest] = object_of(*self.content_of(digest))
+        return self._objects[digest]
 
     def content_of(self, digest: str) -> tuple[str, bytes]:
         """Kind and content of an object; ValueError if it is missing, or has another digest."""

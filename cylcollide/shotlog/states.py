@@ -8,7 +8,7 @@ import numpy as np
 from cylcollide._types import Float64Array
 from cylcollide.characters.rig import Rig
 from cylcollide.history.pose_history import PoseHistory
-from cylcollide.history.rewound import RewoundLimbs
+from cylcollide.history.rewound import all_limbs
 from cylcollide.history.ticks import Ring, Tick
 from cylcollide.kernels.limb_table import LimbTable, make_table
 from cylcollide.limbs.limbs import Limbs
@@ -59,8 +59,6 @@ def values_of_ticks(ring: Ring | None, digest: DigestOf) -> list[Values]:
 
 
 def _values_of_tick(ring: Ring, row: int, tick: Tick, digest: DigestOf) -> Values:
-    rows = np.arange(tick.structure.rows, dtype=np.int32)
-    limbs = RewoundLimbs(ring, np.full_like(rows, row), np.zeros(len(rows)), rows)
     bare = tick.structure.models.bare
     positions, orientations = tick.bones[:-1, :3], tick.bones[:-1, 3:7]
     if tick.by_ends:  # only the first bone of each character is kept, for the detection of jumps
@@ -69,7 +67,8 @@ def _values_of_tick(ring: Ring, row: int, tick: Tick, digest: DigestOf) -> Value
         positions = np.concatenate([np.zeros((before, 3)), positions])
         orientations = np.concatenate([np.tile([0.0, 0.0, 0.0, 1.0], (before, 1)), orientations])
         positions[layout.first.bones[: len(layout.ids)]] = tick.roots
-    state = _values(tick.roster, bare, limbs._table, positions, orientations, digest)
+    table = all_limbs(ring, row, 0.0)._table
+    state = _values(tick.roster, bare, table, positions, orientations, digest)
     return {"number": tick.number, "time": tick.time, **state}
 
 

@@ -162,7 +162,7 @@ def compare(life, mirrors, hits, where):
 @SEEDS
 def test_a_random_life(seed, request):
     long = request.node.get_closest_marker("long") is not None
-    taken, hits = walk(seed, 2500 if long else 40)
+    taken, hits = walk(seed, 2500 if long else 30)
     assert min(taken.values()) > 0 or not long
     assert sum(count > 0 for count in taken.values()) > len(taken) / 2
     assert min(hits["limb"], hits["miss"]) > (3000 if long else 20)
@@ -205,5 +205,5 @@ def walk_patched(seed, steps):
 def test_a_random_life_through_patched(seed, request):
     long = request.node.get_closest_marker("long") is not None
     with patched(mesh="wrap"):
-        hits = walk_patched(seed, 2500 if long else 40)
+        hits = walk_patched(seed, 2500 if long else 25)
     assert min(hits.values()) > (3000 if long else 20)

@@ -85,16 +85,3 @@ def test_copies_do_not_write_recorded_numbers():
         limbs = COPIES[how](history).limbs_at(0)
         with pytest.raises(ValueError, match="read-only"):
             limbs.p1[0] = 5.0
-
-
-def test_times_of_a_result_do_not_alias_the_caller():
-    world = cc.HitWorld(cc.Limbs.spheres([[0, 0, 0]], 1.0))
-    history = cc.PoseHistory(world, 2)
-    history.record(0.0)
-    history.record(1.0)
-    share, time = np.array([0.25, 0.5]), np.array([0.25, 0.5])
-    points = np.zeros((2, 3))
-    found = history.contains_points(points, tick=[0, 0], alpha=share), history.contains_points(points, time)
-    share[:] = time[:] = 9.0
-    for hits in found:
-        assert hits.alpha.tolist() == hits.time.tolist() == [0.25, 0.5]

@@ -86,15 +86,7 @@ def test_hit_or_no_limb_can_be_drawn():
     assert GAP not in [line.get_color() for line in nobody.axes[0].lines], "nothing is marked"
 
 
-@pytest.mark.parametrize(
-    ("start", "end", "group"),
-    [
-        ([3, 3, 3], [3, 3, 3], None),
-        ([9, 0, 1], [3, 0, 1], 4),
-        ([30, 0, 0], [30, 0, 1e-9], None),
-        ([9, 0, 1], [3] * 3, -7),
-    ],
-)
+@pytest.mark.parametrize(("start", "end", "group"), [([3, 3, 3], [3, 3, 3], None), ([9, 0, 1], [3] * 3, -7)])
 def test_any_miss_can_be_drawn(start, end, group):
     """Of every shape, from any side, also by a point."""
     rig, world = mixed_rig(), cc.HitWorld()

@@ -25,7 +25,7 @@ of a place, in ulp."""
 SMALLEST = 8 * Fraction(2) ** -1074
 """Error by underflow of products, of their errors, and of their sums."""
 
-ALPHAS = (0.5, 0.25, 0.9, 1.0 / 3.0, 0.1, float(np.nextafter(1.0, 0.0)), 2.0**-53, 1e-9, 5e-324, 1e-300)
+ALPHAS = (0.5, 1.0 / 3.0, 0.9, float(np.nextafter(1.0, 0.0)), 2.0**-53, 1e-9, 5e-324)
 LENGTHS = (1.0, 0.99 * 2.0**500, 1.01 * 2.0**-500, 1e20, 1e-20, 3.0)
 
 

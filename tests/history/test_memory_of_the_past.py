@@ -11,7 +11,7 @@ from cylcollide.bench.timing import nbytes
 from cylcollide.history import PoseHistory
 
 MOST = 150e6 / (17_000 * 64)
-PEOPLE, TICKS = 100, 64
+PEOPLE, TICKS = 60, 24
 
 
 class Crowd:
@@ -63,14 +63,14 @@ def test_bytes_a_limb_and_tick(change):
 
 
 def test_dropped_ticks_are_freed():
-    """As many bytes after 300 ticks as after 30; an unused rig is freed with its last tick."""
-    crowd = Crowd(30)
+    """As many bytes after 100 ticks as after 30; an unused rig is freed with its last tick."""
+    crowd = Crowd(20)
     history, child = PoseHistory(crowd.world, 16), cc.Rig.humanoid(1.2)
     gone = weakref.ref(child)
     who = crowd.world.spawn(child)
     crowd.world.set_poses(who, *child.forward([[0, 0, 0]], [[0, 0, 0, 1]], child.rest_orientations[None]))
     sizes = []
-    for tick in range(300):
+    for tick in range(100):
         crowd.replace_one()
         crowd.move()
         history.record(tick)
@@ -80,6 +80,6 @@ def test_dropped_ticks_are_freed():
         if tick in (18, 19):
             gc.collect()
             assert (gone() is None) == (tick == 19)
-        if tick in (31, 299):
+        if tick in (31, 99):
             sizes.append(nbytes(history))
     assert sizes[1] == pytest.approx(sizes[0], rel=0.02)

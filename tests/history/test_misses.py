@@ -129,17 +129,6 @@ def test_text_resolves_gap_and_times_anywhere(moved: float, epoch: float):
     assert f"{history.times[-1]:.13g}" in repr(history)
 
 
-def test_a_shot_that_hits():
-    _, history, _ = walker()
-    why = history.explain_miss([0.5, -3, 0], [0.5, 1, 0], 4.0)
-    assert why.hit
-    assert (why.gap, why.limb) == (0.0, 0)
-    assert why.point == pytest.approx([0.5, -0.1, 0], abs=1e-15)
-    assert np.array_equal(why.point, why.segment_point)
-    assert why.first.hit
-    assert "3.9 to 4.1 (now)" in str(why)
-
-
 def test_a_time_without_limbs():
     world, history, character = walker()
     world.despawn(character)
@@ -211,7 +200,9 @@ def test_a_group_counts_even_behind_others():
 def test_options_equal_query_options():
     _, history, character = walker(mask=2)
     start, end = [0.5, -3, 0], [0.5, 1, 0]
-    assert history.explain_miss(start, end, 4.0, mask=2).hit
+    why = history.explain_miss(start, end, 4.0, mask=2)
+    assert (why.hit, why.gap, why.fraction) == (True, 0.0, pytest.approx(0.725, abs=1e-15))
+    assert why.point.tolist() == why.segment_point.tolist() == pytest.approx([0.5, -0.1, 0.0], abs=1e-15)
     for options in ({"mask": 1}, {"ignore_character": character}, {"protected_since": {character: 4.0}}):
         why = history.explain_miss(start, end, 4.0, **options)
         assert (why.hit, why.limb, why.gap) == (False, -1, np.inf)
@@ -242,11 +233,6 @@ def test_bad_input(change: dict, message: str):
     _, history, _ = walker()
     with pytest.raises(ValueError, match=message):
         history.explain_miss(**{"start": [0.5, -3, 0], "end": [0.5, 1, 0], "time": 4.0, **change})
-
-
-def test_unknown_keywords():
-    with pytest.raises(TypeError, match="unexpected keyword argument 'inside'"):
-        walker()[1].explain_miss([0, 0, 0], [1, 0, 0], 0.0, inside="exit")
 
 
 def test_an_explanation_keeps_its_ticks():

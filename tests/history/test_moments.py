@@ -91,16 +91,6 @@ def test_alpha_1_is_the_time_of_the_next_tick():
     assert min(below, above) > 1
 
 
-def test_parts_of_results_keep_their_moments(walk: PoseHistory):
-    hits = walk.cast_segments([[2.5, -1, 0]] * 4, [[2.5, 1, 0]] * 4, [20.0, 20.5, 21.5, 22.0])
-    assert hits[1:3].time.tolist() == [20.5, 21.5]
-    assert hits[hits.hit].tick.tolist() == [2, 2]
-    chords = walk.chords_segments([[2.5, -1, 0]] * 4, [[2.5, 1, 0]] * 4, [20.0, 20.5, 21.5, 22.0])
-    assert chords[[3, 0]].time.tolist() == [22.0, 20.0]
-    assert [len(one) for one in chords] == [1, 1, 0, 0]
-    assert hits[0].hit
-
-
 def test_protection_of_several_in_any_order():
     """Of characters, and of bare limbs by their label; an empty mapping protects nothing."""
     bare = cc.Limbs.spheres([[0, 0, 0], [4, 0, 0]], 0.5, character=[7, -1])

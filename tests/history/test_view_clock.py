@@ -20,12 +20,11 @@ LINES = {
     "20 states a second": Line(jitter=0.01, loss=0.05, rate=20.0),
     "in step": Line(frames=60.0),
 }
-DRAWN = ("newest", "smooth")
 FROM_ZERO = "expected a number from 0 to 2**500 (about 3e150)"
 FINITE = "expected a finite number of magnitude at most 2**500 (about 3e150)"
 
 
-@pytest.mark.parametrize("down", [0.0, 0.02, 0.05, 0.12])
+@pytest.mark.parametrize("down", [0.0, 0.05, 0.12])
 def test_an_estimate_does_not_depend_on_how_the_round_trip_is_divided(down: float):
     """States are so frequent that the newest one is no older than its way down."""
     sent = messages(Line(down, 0.14 - down, rate=1e5), 1.2, seed=1)
@@ -34,47 +33,34 @@ def test_an_estimate_does_not_depend_on_how_the_round_trip_is_divided(down: floa
     assert np.abs(estimate - sent.newest).max() <= 1.1e-5
 
 
-@pytest.mark.parametrize("drawn", DRAWN)
 @pytest.mark.parametrize("name", LINES)
-def test_a_round_trip_estimate_errs_by_the_age_of_a_state(name: str, drawn: str):
+def test_a_round_trip_estimate_errs_by_the_age_of_a_state(name: str):
     """The age of the newest state at the client is at most the time until the next one arrives."""
     line = LINES[name]
     sent = messages(line, 60.0, seed=2)
-    error = cc.estimate_time(sent.arrived, sent.round_trip, line.buffer) - getattr(sent, drawn)
     waits = sent.round_trip - (sent.arrived - sent.acknowledged)  # minus the age
-    assert np.abs(error).max() <= -waits.min() + 12 * line.jitter + 1e-9
-    assert np.median(np.abs(error)) <= 1.0 / line.rate + line.jitter
+    for drawn in (sent.newest, sent.smooth):
+        error = cc.estimate_time(sent.arrived, sent.round_trip, line.buffer) - drawn
+        assert np.abs(error).max() <= -waits.min() + 12 * line.jitter + 1e-9
+        assert np.median(np.abs(error)) <= 1.0 / line.rate + line.jitter
 
 
-def judged(line: Line, drawn: str, seed: int, ahead: float = 0.0):
-    """Reasons, errors and bounds for a minute of shots, each `ahead` seconds behind what was drawn."""
-    clock, limits = cc.ViewClock(line.buffer, 1.0 / line.rate), cc.RewindLimits(1.0)
-    sent = messages(line, 60.0, seed)
+@pytest.mark.parametrize("name", LINES)
+def test_honest_claims_are_admitted_and_claims_beyond_the_bound_are_refused(name: str):
+    line, limits = LINES[name], cc.RewindLimits(1.0)
+    clock, sent = cc.ViewClock(line.buffer, 1.0 / line.rate), messages(line, 20.0, seed=3)
     estimates, bounds = np.empty((2, len(sent.sent)))
     for i, (arrived, state) in enumerate(zip(sent.arrived.tolist(), sent.acknowledged.tolist(), strict=True)):
         assert clock.acknowledge(arrived, state)
         estimates[i], bounds[i] = clock.estimate(arrived)
-    claimed = getattr(sent, drawn) - ahead
-    reasons = limits.admit(claimed, estimates, sent.arrived, bound=bounds).reasons
-    return reasons, estimates - claimed, bounds
-
-
-@pytest.mark.parametrize("drawn", DRAWN)
-@pytest.mark.parametrize("name", LINES)
-def test_no_honest_claim_is_refused(name: str, drawn: str):
-    reasons, error, bounds = judged(LINES[name], drawn, seed=3)
-    assert len(reasons) > 3000
-    assert not reasons.any()
-    line = LINES[name]
+    assert len(bounds) > 1000
     assert bounds.max() <= 3.0 / line.rate * (1 if line.loss == 0.0 else 4) + 25 * line.jitter
-    assert np.median(np.abs(error)) <= 1.0 / line.rate + line.jitter
-
-
-@pytest.mark.parametrize("name", LINES)
-def test_a_claim_beyond_the_bound_is_refused(name: str):
-    _, _, bounds = judged(LINES[name], "newest", seed=4)
-    reasons, _, _ = judged(LINES[name], "newest", seed=4, ahead=2.0 * float(bounds.max()) + 1e-9)
-    assert (reasons == cc.Admission.DISAGREES).all()
+    for drawn in (sent.newest, sent.smooth):
+        assert not limits.admit(drawn, estimates, sent.arrived, bound=bounds).reasons.any()
+        assert np.median(np.abs(estimates - drawn)) <= 1.0 / line.rate + line.jitter
+    late = sent.newest - 2.0 * bounds.max() - 1e-9
+    refused = limits.admit(late, estimates, sent.arrived, bound=bounds).reasons
+    assert (refused == cc.Admission.DISAGREES).all()
 
 
 def test_the_bound_follows_the_window():

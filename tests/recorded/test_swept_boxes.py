@@ -3,19 +3,15 @@
 import numpy as np
 import pytest
 from support.cases.recorded_world import recorded_world
-from support.machine_code import interpreted
 from support.one_limb import one_bone_rig
 
 import cylcollide as cc
 from cylcollide.bvh import refit
 from cylcollide.bvh.layout import HIGH, Tree
-from cylcollide.history import ticks
 from cylcollide.kernels.aabb import limb_boxes
 from cylcollide.kernels.limb_table import make_table
 
 pytestmark = pytest.mark.plain_python
-
-PLAIN = (ticks, "fill_growth"), (ticks, "fill_bones"), (refit, "_fit_united")
 
 
 def boxes_of(tree: Tree) -> tuple[np.ndarray, np.ndarray]:
@@ -25,20 +21,11 @@ def boxes_of(tree: Tree) -> tuple[np.ndarray, np.ndarray]:
     return boxes[:, :HIGH] / tree.frame.scale + centre, boxes[:, HIGH:] / tree.frame.scale + centre
 
 
-def history_of(monkeypatch: pytest.MonkeyPatch, plain: bool, interpolate: str, seed: int) -> cc.PoseHistory:
-    """A recorded world, recorded by machine code or by plain Python."""
-    if plain:
-        for module, name in PLAIN:
-            monkeypatch.setattr(module, name, interpreted(getattr(module, name)))
-    return recorded_world(interpolate, seed)
-
-
-@pytest.mark.parametrize("plain", [False, True], ids=["loop", "plain"])
 @pytest.mark.parametrize("interpolate", ["bones", "ends"])
-def test_limbs_are_in_their_boxes(monkeypatch: pytest.MonkeyPatch, plain: bool, interpolate: str):
+def test_limbs_are_in_their_boxes(interpolate: str):
     """At many times, with ends from bones and with straight ends; no box is larger than needed by 1 m."""
     for seed in range(1, 4):
-        history = history_of(monkeypatch, plain, interpolate, seed)
+        history = recorded_world(interpolate, seed)
         low, high = boxes_of(history._ring.ticks[0].tree)
         least, most = np.full_like(low, np.inf), np.full_like(low, -np.inf)
         here, there = history.limbs_at(tick=0), history.limbs_at(tick=0, alpha=1.0)

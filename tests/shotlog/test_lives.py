@@ -12,13 +12,11 @@ import numpy as np
 import pytest
 from support.awkward_calls import END, PLACE, POLICY, ROWS, calls, history, world
 from support.cases.everyday_worlds import make_crowd
-from support.check_cylinders import sized
 from support.logged_life import LoggedLife
-from support.logging_server import Match, logged
+from support.logging_server import logged
 
 import cylcollide as cc
 from cylcollide.shotlog import rejudged, shot_log
-from cylcollide.shotlog.rejudged import PageSpan, SpanResult
 
 
 def lived(path: Path, seed: int, steps: int) -> LoggedLife:
@@ -33,7 +31,7 @@ def lived(path: Path, seed: int, steps: int) -> LoggedLife:
     return life
 
 
-@pytest.mark.parametrize("seed", range(sized(3)))
+@pytest.mark.parametrize("seed", range(3))
 def test_a_life_is_judged_again_identically(seed: int, tmp_path: Path, monkeypatch: pytest.MonkeyPatch):
     monkeypatch.setattr(shot_log, "STATE_EACH", 7)
     life = lived(tmp_path / "log", seed, 18)
@@ -52,9 +50,9 @@ def test_a_life_is_judged_again_identically(seed: int, tmp_path: Path, monkeypat
 
 
 def test_shots_are_judged_again_in_any_order(tmp_path: Path, monkeypatch: pytest.MonkeyPatch):
-    """A loop over all shots reads each page once; any other order, threads and an interrupt have the same answers."""
+    """A loop over all shots reads each page once; any other order of shots or spans, threads and an interrupt agree."""
     monkeypatch.setattr(shot_log, "STATE_EACH", 10)
-    logged(tmp_path / "log", 64, 2)
+    logged(tmp_path / "log", 50, 2)
     with cc.ShotLog.open(tmp_path / "log") as log:
         pages = list[int]()
         page_of = log._source.page
@@ -63,7 +61,7 @@ def test_shots_are_judged_again_in_any_order(tmp_path: Path, monkeypatch: pytest
         assert len(pages) <= len(log._pages) + sum(span.begin - span.first for span in log._spans)
         assert forward == [shot.limb for shot in log]
         assert len(log._spans) > 1
-        some = np.random.default_rng(2).permutation(len(log))[:16].tolist()
+        some = np.random.default_rng(2).permutation(len(log))[:6].tolist()
         assert [log.judged(i).limb.item() for i in some] == [forward[i] for i in some]
         with ThreadPoolExecutor(4) as threads:
             assert list(threads.map(lambda i: log.explain(i).judged.limb.item(), some)) == [forward[i] for i in some]
@@ -72,33 +70,13 @@ def test_shots_are_judged_again_in_any_order(tmp_path: Path, monkeypatch: pytest
             with pytest.raises(KeyboardInterrupt):
                 log.judged(some[0])
         assert log.judged(some[0]).limb.item() == forward[some[0]]
+        again = log.rejudge(run=lambda judge_span, spans: [judge_span(span) for span in reversed(spans)][::-1])
+        assert again.identical, again
+        assert again.shots == len(log)
 
 
 def _interrupted(*_: Any) -> Any:
     raise KeyboardInterrupt
-
-
-def test_spans_are_judged_again_in_any_order(tmp_path: Path, monkeypatch: pytest.MonkeyPatch):
-    """All shots of all pages, the first page of a span included, and the page before any tick."""
-    monkeypatch.setattr(shot_log, "STATE_EACH", 50)
-    match, ticks = Match(8), 220
-    with cc.ShotLog(tmp_path / "log", match.world, match.history, when_full="wait"):
-        match.world.judge_rays([0.0, -5.0, 0.0], [0.0, 5.0, 0.0], cc.Policy.first_surface())
-        for number in range(ticks):
-            match.tick(number)
-            match.shoot(1)
-    counts = list[int]()
-
-    def run(judge_span: Callable[[PageSpan], SpanResult], spans: list[PageSpan]) -> list[SpanResult]:
-        results = [judge_span(span) for span in reversed(spans)][::-1]
-        counts.extend(result.shots for result in results)
-        return results
-
-    with cc.ShotLog.open(tmp_path / "log") as log:
-        again = log.rejudge(run=run)
-    assert again.identical, again
-    assert len(counts) > 2
-    assert sum(counts) == again.shots == 1 + ticks
 
 
 @pytest.mark.parametrize("form", [np.ndarray.copy, np.ndarray.tolist])

@@ -10,8 +10,10 @@ import numpy as np
 from support.cases.frames import matrices
 
 import cylcollide as cc
-from cylcollide.kernels.ray import as_vector
-from cylcollide.moving.box import BoxPath, end_of_box_contact, first_box_contact, relative_flight
+from cylcollide.moving.box import end_of_box_contact, first_box_contact, relative_flight
+from cylcollide.query.loops.moving_exit import BOX_BOUNDS, bound_box
+from cylcollide.query.loops.moving_pair import box_path
+from cylcollide.query.loops.moving_rows import ALPHA0, ALPHA1, END, HALF, INTERVAL_ROW, PATH_ROW, START, vector
 
 Array = np.ndarray
 
@@ -34,29 +36,38 @@ class Cases(NamedTuple):
         return Cases(*(column[rows] for column in self))
 
 
-def contacts(cases: Cases, resolution: float, result: Array) -> None:
-    """Write (n, 11): possible, certain, lower, upper, inside, face of the contact; these but inside of its end."""
-    for i in range(len(result)):
-        axes = cases.axes[i]
-        path = BoxPath(
-            as_vector(cases.here, i),
-            as_vector(cases.there, i),
-            (cases.turn_here[i, 0], cases.turn_here[i, 1], cases.turn_here[i, 2], cases.turn_here[i, 3]),
-            (cases.turn_there[i, 0], cases.turn_there[i, 1], cases.turn_there[i, 2], cases.turn_there[i, 3]),
-            as_vector(cases.centre, i),
-            ((axes[0], axes[1], axes[2]), (axes[3], axes[4], axes[5]), (axes[6], axes[7], axes[8])),
-            as_vector(cases.half, i),
-        )
-        flight = relative_flight(
-            as_vector(cases.start, i), as_vector(cases.end, i), cases.alpha[i, 0], cases.alpha[i, 1], path
-        )
-        found = first_box_contact(flight, resolution)
-        result[i, 0], result[i, 1], result[i, 2] = found.possible, found.certain, found.lower
-        result[i, 3], result[i, 4], result[i, 5] = found.upper, found.inside, found.face
+def rows_of(cases: Cases) -> tuple[Array, Array]:
+    """The cases as rows of `IntervalRows.rows` and of `MovingRows.paths`."""
+    intervals, paths = np.zeros((len(cases.start), INTERVAL_ROW)), np.zeros((len(cases.start), PATH_ROW))
+    intervals[:, START : START + 3], intervals[:, END : END + 3] = cases.start, cases.end
+    intervals[:, ALPHA0], intervals[:, ALPHA1] = cases.alpha.T
+    paths[:, : HALF + 3] = np.hstack(cases[3:])
+    return intervals, paths
+
+
+@np.errstate(all="ignore")
+def contacts(cases: Cases, resolution: float) -> Array:
+    """Rows (n, 11): possible, certain, lower, upper, inside, face of the contact; these but inside of its end."""
+    rows = np.full((len(cases.start), 11), np.nan)
+    for row, interval, path in zip(rows, *(part.tolist() for part in rows_of(cases)), strict=True):
+        start, end = vector(interval, START), vector(interval, END)
+        flight = relative_flight(start, end, interval[ALPHA0], interval[ALPHA1], box_path(path))
+        row[:6] = found = first_box_contact(flight, resolution)
         if found.certain:
-            gone = end_of_box_contact(flight, found.upper, resolution)
-            result[i, 6], result[i, 7], result[i, 8] = gone.possible, gone.certain, gone.lower
-            result[i, 9], result[i, 10] = gone.upper, gone.face
+            *gone, _, face = end_of_box_contact(flight, found.upper, resolution)
+            row[6:] = *gone, face
+    return rows
+
+
+def compiled_contacts(cases: Cases, resolution: float) -> Array:
+    """As `contacts`, by the loop that is built: columns 0 to 3 and 6 to 9; the others are nan."""
+    rows, bounds = np.full((len(cases.start), 11), np.nan), np.empty(BOX_BOUNDS)
+    for row, interval, path in zip(rows, *rows_of(cases), strict=True):
+        bound_box(interval, path, resolution, bounds)
+        row[:4] = bounds[:4]
+        if bounds[1]:
+            row[6:10] = bounds[6] < np.inf, *bounds[5:8]
+    return rows
 
 
 def poses(cases: Cases, alpha: Array) -> tuple[Array, Array]:
