@@ -19,11 +19,6 @@ from cylcollide.engines._adapter import poses, quaternions, y_up
 PYPROJECT = tomllib.loads((Path(__file__).parents[2] / "pyproject.toml").read_text())
 
 
-def test_a_source_tree_has_the_entry_points_of_the_package():
-    declared = PYPROJECT["project"]["entry-points"][engines.GROUP]
-    assert {name: registry._MODULE + place for name, place in registry._OURS.items()} == declared
-
-
 def test_ours_are_listed_and_unknown_names_are_refused():
     assert engines.names()[:2] == ("cylcollide", "bullet")
     with pytest.raises(ValueError, match=r"expected one of cylcollide, bullet, .* got 'havok'"):
