@@ -185,7 +185,7 @@ def recast(case: Case, engine_of: EngineOf | None = None) -> Replayed:
     scene, row = scene_of(case)
     both, found = compare(scene, engine_of, calibrations(engine_of, scene))
     theirs = EngineAnswer.row(both.theirs, row) if both.answered[row] else None
-    hit, exact = exact_hit(case.start, case.end, solids(case.p1, case.p2, case.radius)), Proved(-1, None, Face.NONE)
+    hit, exact = exact_hit(case.start, case.end, solids(case.limbs)), Proved(-1, None, Face.NONE)
     if hit is not None:
         exact = Proved(hit[0], hit[1].entry.double_double()[0], hit[1].entry_face)
     answers = both_answers(both.ours, both.theirs, row)
