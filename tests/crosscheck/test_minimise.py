@@ -2,7 +2,6 @@
 
 from dataclasses import replace
 from functools import cache
-from itertools import pairwise
 
 import numpy as np
 import pytest
@@ -23,9 +22,7 @@ def assert_same_but_smaller(small, case, engine_of=BulletClient):
     assert live.again == small
     assert (small.kind, small.cause) == (case.kind, case.cause)
     assert size(small) <= size(case)
-    exact = exact_first_limbs(
-        np.array([small.start]), np.array([small.end]), np.array(small.p1), np.array(small.p2), np.array(small.radius)
-    )
+    exact = exact_first_limbs(np.array([small.start]), np.array([small.end]), small.limbs)
     assert exact[0] == small.limb_true
     if case.amount is not None:
         assert abs(small.amount) >= KEPT_SHARE * abs(case.amount)
@@ -45,8 +42,8 @@ def minimised(kind):
 def test_cases_of_pybullet_become_short():
     assert {"missed", "phantom", "early", "late", "normal"} == set(kinds())
     digits = []
-    for kind, case in kinds().items():
-        small = minimised(kind)
+    for kind in ("missed", "phantom", "late"):
+        case, small = kinds()[kind], minimised(kind)
         assert_same_but_smaller(small, case)
         digits.append((size(case)[-1], size(small)[-1]))
     before, after = np.transpose(digits)
@@ -57,16 +54,9 @@ def test_cases_of_pybullet_become_short():
 def test_irrelevant_limbs_go_and_names_stay():
     rng = np.random.default_rng(3)
     tilted = ((0.1, 0.2, 0.3), (0.31, 0.37, 0.61))
-    p1, p2 = ([tuple(5 + rng.normal(size=3)) for _ in range(4)] for _ in range(2))
-    case = made(
-        [*p1[:3], tilted[0], p1[3]],
-        [*p2[:3], tilted[1], p2[3]],
-        [0.1, 0.1, 0.1, 0.05, 0.1],
-        (0.2, -1.0, 0.5),
-        (0.21, 2.0, 0.4),
-        kind="early",
-        names=("a", "b", "c", "shin", "d"),
-    )
+    p1, p2 = ([tuple(5 + rng.normal(size=3)) for _ in range(2)] for _ in range(2))
+    limbs = [p1[0], tilted[0], p1[1]], [p2[0], tilted[1], p2[1]], [0.1, 0.05, 0.1]
+    case = made(*limbs, (0.2, -1.0, 0.5), (0.21, 2.0, 0.4), kind="early", names=("a", "shin", "b"))
     small = minimise(case, BulletClient)
     assert_same_but_smaller(small, case)
     assert size(small) < size(case)
@@ -98,11 +88,9 @@ def test_the_number_of_questions_is_bounded(monkeypatch):
     monkeypatch.setattr(
         "cylcollide.crosscheck.cases.minimise.recast", lambda *them: asked.append(them) or recast(*them)
     )
-    sizes = [size(minimise(case, BulletClient, questions)) for questions in (0, 3, 50)]
-    assert len(asked) <= 3 + 0 + 3 + 50
-    assert sizes[0] == size(case)
-    assert all(later <= earlier for earlier, later in pairwise(sizes))
-    assert sizes[-1] < sizes[0]
+    sizes = [size(minimise(case, BulletClient, questions)) for questions in (0, 50)]
+    assert len(asked) <= 2 + 0 + 50
+    assert sizes[1] < sizes[0] == size(case)
 
 
 @pytest.mark.parametrize(
@@ -166,7 +154,7 @@ def test_simplified_cases_stay_valid():
 
 @pytest.mark.long
 @pytest.mark.parametrize(
-    "family", ["side-graze", "elbow", "construction", "segment-ends", "inside-start", "extremes", "stale-boxes"]
+    "family", ["rim", "side-graze", "elbow", "construction", "segment-ends", "inside-start", "extremes", "stale-boxes"]
 )
 def test_every_kind_and_cause_becomes_smaller(family):
     found = of_each_kind_and_cause(cases(family, 2000))

@@ -1,8 +1,11 @@
 """Hostile options of every command: status 2 and no traceback, before any work begins."""
 
-import pytest
+import json
 
-TOO_MUCH = ("99999999999999999999", "-1", "-99999999999999999999", "1e3", "nan", "", "ten", "0x10", "\u0663\u0663" * 12)
+import pytest
+from support.cases.one_case import RECORD
+
+TOO_MUCH = ("\u0663\u0663" * 12, "-1", "nan", "")
 NUMBERS = {"crosscheck": ("--rays", "--seed", "--jobs"), "bench": ("--rays", "--rounds")}
 NAMES = {"crosscheck": ("--families", "--engines", "--motion"), "bench": ("--engines", "--workloads")}
 
@@ -16,14 +19,14 @@ def test_a_number_out_of_bounds_is_refused(command, tmp_path, asked, option, val
     assert not (tmp_path / "out").exists()
 
 
-@pytest.mark.parametrize("value", ["", "no\nsuch", "[/bold]", "x" * 3000, "../../etc", "\u2028"])
+@pytest.mark.parametrize("value", ["", "no\nsuch\u2028[/bold]", "x" * 3000])
 @pytest.mark.parametrize(("asked", "option"), [(name, option) for name in NAMES for option in NAMES[name]])
 def test_an_unknown_name_is_one_line(refused, tmp_path, asked, option, value):
     refused(asked, f"{option}={value}", "--out", tmp_path / "new" / "out")
     assert not list(tmp_path.iterdir())
 
 
-@pytest.mark.parametrize("row", ["99999999999999999999", "-1", "-99999999999999999999"])
+@pytest.mark.parametrize("row", ["99999999999999999999", "-1"])
 def test_a_row_out_of_range_is_one_line(refused, tmp_path, row):
-    (tmp_path / "none.json").write_text("[]")
-    refused("replay", tmp_path / "none.json", "--row", row)
+    (tmp_path / "one.json").write_text(json.dumps(RECORD))
+    assert "--row: expected 0 to 0" in refused("replay", tmp_path / "one.json", "--row", row)

@@ -84,12 +84,13 @@ def test_a_failed_engine_has_an_error_and_no_counts(scores, name, words):
     assert score.error == words
     assert (score.rays, verdicts(score), score.families) == (0, {}, {})
     assert np.isnan([*score.distance_mm, *score.normal_deg, score.speed]).all()
+    assert bool(score.limits) == (name != "absent")
 
 
 @pytest.mark.usefixtures("planted")
 def test_equal_seeds_give_equal_scores():
     def counts(seed):
-        return [replace(score, speed=0.0) for score in scoreboard_by_name("inflated", seed=seed)]
+        return [replace(score, speed=0.0) for score in scoreboard_by_name("inflated", rays=60, seed=seed)]
 
     first = counts(1)
     assert counts(1) == first != counts(2)
@@ -123,7 +124,7 @@ def test_exact_arithmetic_runs_once(monkeypatch):
 
 
 @pytest.mark.usefixtures("planted")
-@pytest.mark.parametrize("name", ["inflated", "open", "blind", "single", "passing"])
+@pytest.mark.parametrize("name", ["inflated", "blind"])
 def test_the_worst_case_of_every_family_and_kind_replays_on_its_engine(scores, name, tmp_path):
     write_cases(tmp_path / "cases.json", list(scores[name].cases))
     found = read_cases(tmp_path / "cases.json")

@@ -10,7 +10,7 @@ from pathlib import Path
 
 import pytest
 from rich.console import Console
-from support.package import run_python
+from support.package import run_command
 from support.runs.scoreboard import scoreboard_by_name
 
 from cylcollide import engines
@@ -29,7 +29,7 @@ def crosscheck(command):
 @pytest.mark.usefixtures("planted")
 def test_the_command_writes_json_and_csv(monkeypatch, long_path, crosscheck):
     names = ("inflated", "blind", "single", "raising")
-    scores = {score.engine: score for score in scoreboard_by_name(*names, rays=60 * len(SCORED_FAMILIES))}
+    scores = {score.engine: score for score in scoreboard_by_name(*names, rays=36 * len(SCORED_FAMILIES))}
     scores["absent"] = Score("absent", {}, "No module named 'no_such_package'")
     monkeypatch.setattr(crosscheck_command, "scoreboard", lambda *_, **__: list(scores.values()))
     monkeypatch.setenv("COLUMNS", "80")
@@ -102,27 +102,17 @@ class Engine(ExactEngine):
 """
 
 
-@pytest.fixture
-def installed(tmp_path):
-    """An environment in which two more packages declare engines: one aborts, one lacks a dependency."""
-    for name, code in (("fatal", FATAL), ("lacking", "import no_such_package")):
-        (tmp_path / "site" / f"{name}-1.0.dist-info").mkdir(parents=True)
-        (tmp_path / "site" / f"{name}.py").write_text(code)
-        about = tmp_path / "site" / f"{name}-1.0.dist-info"
-        (about / "METADATA").write_text(f"Metadata-Version: 2.1\nName: {name}\nVersion: 1.0\n")
-        (about / "entry_points.txt").write_text(f"[{engines.GROUP}]\n{name} = {name}:Engine\n")
-    path = [str(tmp_path / "site"), str(Path(__file__).parents[1]), *filter(None, [os.environ.get("PYTHONPATH")])]
-    return {**os.environ, "PYTHONPATH": os.pathsep.join(path)}
-
-
-def run(environment, *options):
-    return run_python("-m", "cylcollide", "crosscheck", *options, env=environment)
-
-
 @pytest.mark.long
-def test_an_engine_that_ends_its_process_is_named_and_the_others_go_on(installed, tmp_path):
-    out = tmp_path / "out"
-    done = run(installed, "--engines", "fatal", "--engines", "cylcollide", "--rays", 240, "--out", out)
+def test_an_engine_that_ends_its_process_is_named_and_the_others_go_on(tmp_path):
+    """Another package declares the engine."""
+    about, out = tmp_path / "site" / "fatal-1.0.dist-info", tmp_path / "out"
+    about.mkdir(parents=True)
+    (about / "METADATA").write_text("Metadata-Version: 2.1\nName: fatal\nVersion: 1.0\n")
+    (about / "entry_points.txt").write_text(f"[{engines.GROUP}]\nfatal = fatal:Engine\n")
+    (tmp_path / "site" / "fatal.py").write_text(FATAL)
+    path = [str(tmp_path / "site"), str(Path(__file__).parents[1]), *filter(None, [os.environ.get("PYTHONPATH")])]
+    options = ["--engines", "fatal", "--engines", "cylcollide", "--rays", 240, "--out", out]
+    done = run_command("crosscheck", *options, env={**os.environ, "PYTHONPATH": os.pathsep.join(path)})
     assert done.returncode == 0, done.stderr
     fatal, own = json.loads((out / "scoreboard.json").read_text())["scoreboard"]
     assert fatal["error"] == "elbow: it ended its process"
@@ -130,29 +120,26 @@ def test_an_engine_that_ends_its_process_is_named_and_the_others_go_on(installed
     assert own["rays"] > 200
 
 
-@pytest.mark.long
-def test_a_missing_package_is_one_line_if_it_was_named(installed, tmp_path):
-    done = run(installed, "--engines", "lacking", "--out", tmp_path / "out")
-    assert done.returncode == 2
-    (line,) = done.stderr.splitlines()
+@pytest.mark.usefixtures("planted")
+def test_a_missing_package_is_one_line_if_it_was_named(crosscheck, tmp_path):
+    status, _, said = crosscheck("--engines", "absent", "--out", tmp_path)
+    assert status == 2
+    (line,) = said.splitlines()
     assert "no_such_package" in line
 
 
 @pytest.mark.long
-def test_families_and_engines_together(tmp_path):
+def test_families_and_engines_together(crosscheck, tmp_path):
     options = ["--families", "generic", "--rays", 600, "--jobs", 1, "--engines", "cylcollide"]
-    done = run(dict(os.environ), *options, "--out", tmp_path)
-    assert done.returncode == 0, done.stderr
+    status, _, said = crosscheck(*options, "--out", tmp_path)
+    assert (status, said) == (0, "")
     (score,) = json.loads((tmp_path / "summary.json").read_text())["scoreboard"]
     assert (score["engine"], score["missed"], score["error"]) == ("cylcollide", 0, "")
     assert 600 <= score["rays"] < 800  # "same-line" fires 16 at a time
     assert "--families generic --rays 600 --seed 0 --engines cylcollide<" in (tmp_path / "index.html").read_text()
     # Another run into the folder removes files that it does not write.
     assert (tmp_path / "tables" / "setups.csv").exists()
-    assert run(dict(os.environ), "--rays", 50, "--motion", "walk", "--out", tmp_path, "--jobs", 1).returncode == 0
-    left = {path.name for path in tmp_path.rglob("*") if path.is_file() and path.parent.name not in ("chunks", "repro")}
-    assert {name for name in left if not re.fullmatch(r"\d\d\.json", name)} == {
-        "index.html",
-        "summary.json",
-        "rays.npz",
-    }
+    assert crosscheck("--rays", 50, "--motion", "walk", "--out", tmp_path, "--jobs", 1)[0] == 0
+    left = [path.name for path in tmp_path.rglob("*") if path.is_file() and path.parent.name not in ("chunks", "repro")]
+    left = {name for name in left if not re.fullmatch(r"\d\d\.json", name)}
+    assert left == {"index.html", "summary.json", "rays.npz"}

@@ -11,22 +11,18 @@ import pytest
 from cylcollide.crosscheck.workers import worker_processes
 
 
-def test_answers_come_in_order_and_from_other_processes():
-    with worker_processes(2) as workers:
+def test_workers_answer_in_order_continue_after_an_error_and_get_no_interrupt():
+    with worker_processes(1) as workers:
         assert list(workers.map(abs, [-1, -2, -3])) == [1, 2, 3]
         assert workers.submit(os.getpid).result() != os.getpid()
-        assert workers.submit(sorted, [2, 1], reverse=True).result() == [2, 1]
-    assert active_children() == []
-
-
-def test_an_error_has_its_traceback_and_the_worker_continues():
-    with worker_processes(1) as workers:
         with pytest.raises(ValueError, match="invalid literal") as raised:
             workers.submit(int, "one").result()
         assert "in _work" in raised.value.__notes__[0]
         with pytest.raises(TypeError, match="pickle"):
             workers.submit(memoryview, b"").result()
-        assert workers.submit(int, "1").result() == 1
+        assert workers.submit(sorted, [2, 1], reverse=True).result() == [2, 1]
+        assert workers.submit(signal.pthread_sigmask, signal.SIG_BLOCK, []).result() >= {signal.SIGINT}
+    assert active_children() == []
 
 
 def test_a_worker_that_ends_fails_its_own_task():
@@ -35,11 +31,6 @@ def test_a_worker_that_ends_fails_its_own_task():
         with pytest.raises(BrokenExecutor, match="ended before"):
             lost.result()
         assert slow.result() is None
-
-
-def test_no_worker_gets_an_interrupt():
-    with worker_processes(1) as workers:
-        assert workers.submit(signal.pthread_sigmask, signal.SIG_BLOCK, []).result() >= {signal.SIGINT}
 
 
 def test_errors_end_workers_at_once():

@@ -1,20 +1,19 @@
-"""Small sweeps over poses of the humanoid on the installed PyBullet, shared by several tests."""
+"""A small sweep over poses of the humanoid on the installed PyBullet, shared by several tests."""
 
 from functools import cache
 
 import numpy as np
 
 from cylcollide.crosscheck.compare.disagreements import Kind
-from cylcollide.crosscheck.engine import BulletClient
 from cylcollide.crosscheck.run.plan import PosesPlan
 from cylcollide.crosscheck.run.run import run_plan
 
-MOTIONS = ("walk", "run", "kick")
+PLAN = PosesPlan(2500, 7, ("walk", "cartwheel"))
 
 
 @cache
-def swept(rays=4000, seed=1, engine_of=BulletClient):
-    return run_plan(PosesPlan(rays, seed, MOTIONS, engine_of))
+def swept():
+    return run_plan(PLAN)
 
 
 def timeless(result):
