@@ -7,7 +7,7 @@ import pytest
 from support.cases.one_case import RECORD
 
 from cylcollide.crosscheck.cases import case, mirror_ray
-from cylcollide.crosscheck.cases.case import Case, read_cases, read_chosen
+from cylcollide.crosscheck.cases.case import Case, read_chosen
 
 DEEP = 100_000
 OTHER = json.dumps(RECORD | {"row": 1})
@@ -86,36 +86,26 @@ def test_any_value_in_any_field_is_answered_or_refused_in_one_line(replay, tmp_p
     assert refused > len(values) / 4
 
 
-@pytest.mark.parametrize("name", sorted(RECORD))
-def test_a_field_that_is_left_out_is_refused_unless_it_has_a_default(tmp_path, name):
-    file = tmp_path / "left-out.json"
-    file.write_text(json.dumps({key: value for key, value in RECORD.items() if key != name}))
-    has_default = name in {"engine", "options", "names", "before", "after", "was"}
-    if has_default:
-        assert len(read_cases(file)) == 1
-    else:
-        with pytest.raises(ValueError, match=f"{name}: expected a value, got none"):
-            read_cases(file)
+def test_a_field_that_is_left_out_is_refused_unless_it_has_a_default():
+    for name in RECORD:
+        record = {key: value for key, value in RECORD.items() if key != name}
+        if name in {"engine", "options", "names", "before", "after", "was"}:
+            assert Case.read(record).family == "made"
+        else:
+            with pytest.raises(ValueError, match=f"{name}: expected a value, got none"):
+                Case.read(record)
 
 
 FOREIGN = {
     "empty": b"",
-    "spaces": b"  \n",
     "cut": json.dumps([RECORD]).encode()[:300],
     "nested lists": b"[" * DEEP,
-    "nested lists, closed": b"[" * DEEP + b"]" * DEEP,
-    "nested objects": b'{"a":' * DEEP,
     "nested field": put(RECORD, ("options",), '{"a":' * DEEP + "1" + "}" * DEEP).encode(),
     "binary": bytes(range(256)) * 10,
     "utf-16": json.dumps([RECORD]).encode("utf-16"),
-    "byte order mark": b"\xef\xbb\xbf[]",
     "a zip": b"PK\x03\x04" + bytes(100),
-    "text": b"hello\n",
     "a number": b"1",
-    "a string": b'"x"',
-    "null": b"null",
     "numbers": b"[1, 2]",
-    "lists": b"[[], []]",
     "another field": json.dumps(RECORD | {"colour": 1}).encode(),
     "twice": json.dumps([RECORD]).encode() * 2,
 }

@@ -85,24 +85,6 @@ def test_a_chunk_of_another_version_is_computed_anew(tmp_path):
     assert all("other versions or settings" in line for line in said)
 
 
-def test_a_failed_write_leaves_the_old_file(tmp_path, monkeypatch):
-    store = ChunkStore(tmp_path, STAMP)
-    store.save(KEYS[0], work(KEYS[0]))
-    before = store.path(KEYS[0]).read_bytes()
-
-    write = np.savez_compressed
-
-    def full(file, **columns):
-        write(file, **columns)
-        raise OSError(28, "No space left on device")
-
-    monkeypatch.setattr(np, "savez_compressed", full)
-    with pytest.raises(OSError, match="No space left"):
-        store.save(KEYS[0], Chunk({"cause": np.arange(1000)}, {}))
-    assert store.path(KEYS[0]).read_bytes() == before
-    assert len(list(tmp_path.iterdir())) == 1
-
-
 class Backwards:
     """An executor that finishes the last chunk first."""
 

@@ -54,11 +54,20 @@ def test_the_command_writes_json_and_csv(monkeypatch, long_path, crosscheck):
 
 
 @pytest.mark.usefixtures("planted")
-def test_the_command_fails_if_this_library_is_wrong(monkeypatch, tmp_path, crosscheck):
-    monkeypatch.setattr(crosscheck_command, "scoreboard", lambda *_, **__: [Score("E", {}, "", rays=9, unproved=2)])
-    status, _, said = crosscheck("--engines", "exact", "--out", tmp_path)
+@pytest.mark.parametrize(
+    ("verdicts", "signs", "said"),
+    [
+        (2, 0, "2 disagreements with E are NOT confirmed"),
+        (0, 2, "2 signs of this library's distances are NOT confirmed"),
+    ],
+)
+def test_the_command_fails_if_this_library_is_wrong(monkeypatch, tmp_path, crosscheck, verdicts, signs, said):
+    score = Score("E", {}, "", rays=9, unproved=verdicts)
+    monkeypatch.setattr(crosscheck_command, "scoreboard", lambda *_, **__: [score])
+    monkeypatch.setattr(crosscheck_command, "distances", lambda *_, **__: {"unproved": signs})
+    status, _, error = crosscheck("--engines", "exact", "--out", tmp_path)
     assert status == 1
-    assert "2 disagreements with E are NOT confirmed" in said
+    assert said in error
 
 
 @pytest.mark.usefixtures("planted")
