@@ -112,9 +112,9 @@ def test_limbs_are_counted_from_the_thinnest(result):
 def test_every_worst_bullet_can_be_seen(result, page):
     scene = json.loads(page.scripts["scene-data"])
     worst = worst_cases(result.tally.cases)
-    assert len(scene["rays"]) == len(worst) == 10
-    for case, view in zip(worst, scene["rays"], strict=True):
-        limbs = [trace for trace in scene["poses"][view["pose"]] if trace["type"] == "mesh3d"]
+    assert len(scene) == len(worst) == 10
+    for case, view in zip(worst, scene, strict=True):
+        limbs = [trace for trace in view["limbs"] if trace["type"] == "mesh3d"]
         assert [trace["name"] for trace in limbs] == [name.replace("_", " ") for name in result.plan.poses.limb_names]
         points = [t for t in view["answers"] if t["type"] == "scatter3d" and t["mode"] == "markers"]
         claims = [hit for side in ("true", "engine") if (hit := Drawn(case, []).hit(side)) is not None]

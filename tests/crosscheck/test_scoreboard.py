@@ -14,7 +14,7 @@ from cylcollide.crosscheck.causes.compare_scene import compare
 from cylcollide.crosscheck.compare.comparison import Comparison, usable
 from cylcollide.crosscheck.compare.disagreements import Kind
 from cylcollide.crosscheck.compare.truth import Truth
-from cylcollide.crosscheck.engine import NamedEngine
+from cylcollide.crosscheck.engine import NamedEngine, Setup
 from cylcollide.crosscheck.generate.families import ChunkKey, draw_chunk
 from cylcollide.crosscheck.generate.shots import ShotScene
 from cylcollide.crosscheck.run.chunk import compute_chunk
@@ -176,7 +176,7 @@ def test_cases_distinguish_variants():
     for each in both:
         each.add(key, 4, Comparison(truth, *usable(answers(truth.start, truth.end), 20, 1), True), answers)
     polygon, bare = (each.worst["generic", "phantom"][1] for each in both)
-    assert (polygon.engine, polygon.options, polygon.setup.is_default) == ("embree", {"sides": 256}, True)
+    assert (polygon.engine, polygon.options, polygon.setup) == ("embree", {"sides": 256}, Setup())
     assert (bare.engine, bare.options, bare.setup.margin) == ("bullet", {}, 0.0)
     gaps = truth.clearances(np.arange(20), np.zeros(20, np.int32))
     assert bare.amount == polygon.amount == gaps[~truth.hits.hit].max() > 0
