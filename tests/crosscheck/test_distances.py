@@ -5,7 +5,7 @@ import json
 import numpy as np
 import pytest
 from support.html_page import Page
-from support.runs.families import paged, with_summary
+from support.runs.pybullet_runs import paged, with_summary
 
 import cylcollide as cc
 import cylcollide.crosscheck.run.distances as module

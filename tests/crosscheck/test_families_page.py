@@ -8,7 +8,7 @@ from dataclasses import replace
 import numpy as np
 import pytest
 from support.html_page import Page, numbers
-from support.runs.families import paged, with_summary
+from support.runs.pybullet_runs import paged, with_summary
 
 from cylcollide.crosscheck.cases.wording import advice
 from cylcollide.crosscheck.compare.disagreements import Cause, Kind

@@ -6,7 +6,7 @@ from functools import cache
 import numpy as np
 import pytest
 from support.faulty_engines import ExactEngine, InflatedEngine, LossyEngine, OpenEngine, Planted
-from support.runs.replay import cases, made, of_each_kind_and_cause
+from support.runs.pybullet_runs import cases, made, of_each_kind_and_cause
 
 from cylcollide.crosscheck.cases.case import Case
 from cylcollide.crosscheck.cases.minimise import KEPT_SHARE, NotReproducedError, minimise, size

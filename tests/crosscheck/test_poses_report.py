@@ -10,8 +10,7 @@ import numpy as np
 import pytest
 from support.faulty_engines import Planted, WobblyEngine
 from support.html_page import Page, numbers, page_alone
-from support.runs.families import paged
-from support.runs.poses import PLAN, right_hits, swept
+from support.runs.pybullet_runs import PLAN, paged, right_hits, swept
 
 from cylcollide.crosscheck.cases.wording import length, percent
 from cylcollide.crosscheck.compare.disagreements import VERDICTS

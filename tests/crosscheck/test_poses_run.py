@@ -5,7 +5,7 @@ import json
 import numpy as np
 import pytest
 from support.faulty_engines import flipped_world
-from support.runs.poses import PLAN, right_hits, swept, timeless
+from support.runs.pybullet_runs import PLAN, right_hits, swept, timeless
 
 import cylcollide as cc
 from cylcollide.crosscheck.compare.disagreements import VERDICTS, Kind

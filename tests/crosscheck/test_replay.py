@@ -8,8 +8,7 @@ from functools import partial
 import numpy as np
 import pytest
 from support.package import run_python
-from support.runs.poses import swept
-from support.runs.replay import cases, of_each_kind_and_cause
+from support.runs.pybullet_runs import cases, of_each_kind_and_cause, swept
 
 from cylcollide.crosscheck.cases.case import read_cases, write_cases
 from cylcollide.crosscheck.cases.recast import answers_apart, recast

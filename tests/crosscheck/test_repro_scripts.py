@@ -7,8 +7,7 @@ from dataclasses import replace
 import numpy as np
 import pytest
 from support.package import run_python
-from support.runs.poses import right_hits, swept
-from support.runs.replay import cases, of_each_kind_and_cause
+from support.runs.pybullet_runs import cases, of_each_kind_and_cause, right_hits, swept
 
 from cylcollide.crosscheck.cases.case import read_cases
 from cylcollide.crosscheck.compare.disagreements import Kind
