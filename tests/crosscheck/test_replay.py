@@ -122,22 +122,6 @@ def test_json_output(replay, saved):
     assert record["explained"][0].startswith("limb 0, cylinder")
 
 
-@pytest.mark.parametrize(
-    ("options", "expected"),
-    [
-        (["--row", 999], "--row: expected 0 to"),
-        (["--row", -1], "--row: expected 0 to"),
-        (["--place", "rim/0"], "--place: expected FAMILY/SEED/CHUNK/SCENE/ROW"),
-        (["--place", "rim/0", "--row", 1], "leave one of them out"),
-        (["--minimise"], "choose one with --row or --place"),
-        (["--row", 0, "--repro", "/nonexistent/folder/x.py"], "cannot open /nonexistent/folder/x.py"),
-    ],
-)
-@pytest.mark.usefixtures("alone")
-def test_options_that_do_not_fit(refused, saved, options, expected):
-    assert expected in refused("replay", saved, *options)
-
-
 def test_the_case_file_is_not_overwritten(refused, saved):
     before = saved.read_bytes()
     for option in ("--out", "--repro"):

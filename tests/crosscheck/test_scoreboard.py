@@ -16,7 +16,6 @@ from cylcollide.crosscheck.compare.disagreements import Kind
 from cylcollide.crosscheck.compare.truth import Truth
 from cylcollide.crosscheck.engine import NamedEngine, Setup
 from cylcollide.crosscheck.generate.families import ChunkKey, draw_chunk
-from cylcollide.crosscheck.generate.shots import ShotScene
 from cylcollide.crosscheck.run.chunk import compute_chunk
 from cylcollide.crosscheck.run.engine_errors import EngineErrors
 from cylcollide.crosscheck.run.plan import FamiliesPlan
@@ -112,15 +111,6 @@ def test_unconfirmed_disagreements_do_not_count_for_the_engine(monkeypatch):
     (score,) = scoreboard_by_name("exact")
     assert score.unproved > 10
     assert verdicts(score) == {}
-
-
-def test_exact_arithmetic_runs_once(monkeypatch):
-    scene = ShotScene(np.zeros((1, 3)), np.eye(3)[2:], np.array([0.5]), None)
-    shots = type("Shots", (), {"start": np.array([[-2.0, 0, 0.5]] * 3), "end": np.array([[2.0, 0, 0.5]] * 3)})
-    truth = Truth(replace(scene, shots=shots))
-    assert truth.confirms(np.array([0, 2])).all()
-    monkeypatch.setattr("cylcollide.crosscheck.compare.truth.exact_first_limbs", lambda *a: np.full(len(a[0]), 7))
-    assert truth.confirms(np.array([0, 1, 2])).tolist() == [True, False, True]
 
 
 @pytest.mark.usefixtures("planted")

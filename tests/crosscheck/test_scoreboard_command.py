@@ -70,26 +70,6 @@ def test_the_command_fails_if_this_library_is_wrong(monkeypatch, tmp_path, cross
     assert said in error
 
 
-@pytest.mark.usefixtures("planted")
-@pytest.mark.parametrize(
-    ("options", "message"),
-    [
-        (["--engines", "exact", "--out", "taken/report"], "cannot write to"),
-        (["--engines", "all", "--motion", "walk"], "--motion does not go with --engines"),
-        (["--families", "rim", "--motion", "walk"], "--motion does not go with --families"),
-        (["--families", "rim", "--engines", "none"], "no engine 'none'"),
-        (["--families", "rim", "--scheduler", "tcp://nowhere:1", "--jobs", "1"], "--jobs does not go with --scheduler"),
-        (["--engines", "exact", "--jobs", "1"], "--jobs does not go with --engines"),
-        (["--scheduler", "tcp://nowhere:1"], "--scheduler goes with --families"),
-    ],
-)
-def test_bad_options_are_one_line(tmp_path, monkeypatch, refused, options, message):
-    monkeypatch.chdir(tmp_path)
-    (tmp_path / "taken").write_text("")
-    assert refused("crosscheck", "--out", "new/report", *options).startswith(f"cylcollide: {message}")
-    assert [path.name for path in tmp_path.iterdir()] == ["taken"]
-
-
 def test_markup_in_an_error_is_text():
     console = Console(file=io.StringIO(), width=100)
     record = Score("E", {}, "generic: ValueError: [/bold] [3]").record()
