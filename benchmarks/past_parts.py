@@ -6,30 +6,27 @@ Adds a row for each kind of rays to the CSV: date, level, rays, nanoseconds of a
 interleaved rounds, and the median of the present's time over it. 100,000 rays, 1,000 characters, 64 ticks, one thread.
 """
 
-import argparse
 import csv
 import sys
 import time
-from datetime import UTC, datetime
 from functools import partial
-from pathlib import Path
 
 import numpy as np
 
 from cylcollide.bench.past import TICKS, RecordedCrowd
+from cylcollide.bench.results import script_options, stamp
 from cylcollide.bench.timing import interleaved
 from cylcollide.bench.workloads import WORKLOADS
 from cylcollide.runtime.levels import CHOICE
 
-CSV, RAYS = Path(__file__).with_suffix(".csv"), 100_000
+RAYS = 100_000
 COLUMNS = ("date", "level", "rays", "least_ns", "median_ns", "present_over_it")
 PRESENT = "the present"
 
 
 def main() -> None:
-    parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
+    parser = script_options(__doc__, "benchmarks/past_parts.csv")
     parser.add_argument("--rounds", type=int, default=31)
-    parser.add_argument("--out", type=Path, default=CSV)
     options = parser.parse_args()
     crowd = RecordedCrowd(WORKLOADS["W3"], TICKS)
     segments, ticks, spread = WORKLOADS["W3"].segments(crowd.world, RAYS), crowd.history.times, crowd.times(RAYS)
@@ -44,7 +41,7 @@ def main() -> None:
     works[PRESENT] = partial(crowd.world.cast_segments, *segments, threads=1)
     interleaved(works, 2)
     times = {name: 1e9 / RAYS * spent for name, spent in interleaved(works, options.rounds, time.process_time).items()}
-    is_new, facts = not options.out.exists(), (datetime.now(UTC).date().isoformat(), CHOICE.level)
+    is_new, facts = not options.out.exists(), (stamp()["date"], CHOICE.level)
     with options.out.open("a", newline="") as file:
         out = csv.writer(file, lineterminator="\n")
         out.writerows([COLUMNS] if is_new else [])

@@ -27,11 +27,6 @@ class Setup:
     fresh: Truth = False  # the boxes are recomputed even without a change, which widens them by 2 cm
 
     @property
-    def is_default(self) -> bool:
-        """Whether the setup needs none of PyBullet's own settings, so that any engine can build it."""
-        return self == Setup()
-
-    @property
     def label(self) -> str:
         """The fields that differ from the default, in words; "default" if there are none."""
         wanted = [f"{name} {value}" for name, value in asdict(self).items() if value != getattr(Setup(), name)]
@@ -39,11 +34,7 @@ class Setup:
 
 
 DEFAULT = Setup()
-"""PyBullet's default settings."""
-
-
-Options = tuple[tuple[str, Any], ...]
-"""Names and values for an engine's constructor."""
+"""PyBullet's default settings, the only ones that any other engine can build."""
 
 EngineOf = Callable[[Setup], Engine]
 """Makes an engine whose limbs are built with a setup. Picklable if it is sent to another process."""
@@ -54,17 +45,17 @@ class NamedEngine:
     """An engine of :mod:`cylcollide.engines.registry`, which a saved case can name; only for the default setup."""
 
     name: str
-    options: Options = ()
+    options: tuple[tuple[str, Any], ...] = ()  # names and values for its constructor
 
     def __call__(self, setup: Setup) -> Engine:
         """Return a new engine; ValueError for any other setup and for an unknown name, ImportError if not installed."""
-        if not setup.is_default:
+        if setup != DEFAULT:
             raise ValueError(f"setup: expected the default, got {setup.label}; only PyBullet has these settings")
         return registry.create(self.name, **dict(self.options))
 
 
 _IDLE: list[int] = []
-"""Empty DIRECT clients of this process, ready for reuse."""
+"""DIRECT clients of this process that nothing uses."""
 
 
 class BulletClient(BulletEngine):
@@ -95,9 +86,8 @@ class BulletClient(BulletEngine):
             self.refresh_boxes()
 
     def close(self) -> None:
-        """Empty the client and keep it for reuse: connecting takes longer than most casts."""
+        """Keep the client for reuse, which empties it: connecting takes longer than most casts."""
         if self._client >= 0:
-            pybullet.resetSimulation(physicsClientId=self._client)
             _IDLE.append(self._client)
             self._client = -1
 

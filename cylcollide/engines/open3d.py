@@ -5,8 +5,7 @@ from typing import Any
 import numpy as np
 
 from cylcollide._types import Float64Array, Int32Array
-from cylcollide.engines._adapter import peer
-from cylcollide.engines._mesh import MeshEngine
+from cylcollide.engines._adapter import MeshEngine, peer
 from cylcollide.engines.protocol import EngineHits
 from cylcollide.limbs.meshes import Vertices
 

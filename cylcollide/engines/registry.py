@@ -22,7 +22,7 @@ _OURS = {
     "coal": "coal:CoalEngine",
     "warp": "warp:WarpEngine",
 }
-"""A copy of the entry points in pyproject.toml: a source tree that was never installed has no metadata."""
+"""The module and the class of each engine of this package."""
 
 
 def names() -> tuple[str, ...]:

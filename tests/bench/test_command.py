@@ -56,19 +56,6 @@ def test_every_level_that_runs_here_has_a_folder(tmp_path):
         assert row["level"] == level
 
 
-@pytest.mark.parametrize(
-    ("options", "words"),
-    [
-        (["--levels", "x86-64-v9"], ("no level 'x86-64-v9'", "known levels: ")),
-        (["--out", "/dev/null/report"], ("cannot write to", "--out")),
-        (["--scaling"], ("--scaling does not go with --engines", "leave out")),
-    ],
-)
-def test_bad_usage_is_one_line(refused, options, words, tmp_path):
-    line = refused("bench", "--engines", "cylcollide", "--out", tmp_path, *options)
-    assert all(word in line for word in words)
-
-
 def test_a_requested_but_missing_engine_is_one_line(tmp_path):
     done = bench("bench", "--engines", "bullet", "--out", tmp_path, hidden=["pybullet"])
     assert done.returncode == 2

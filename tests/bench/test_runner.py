@@ -1,19 +1,16 @@
 """Running engines side by side: turns, counts of wrong answers per engine, engines that are left out."""
 
 import gc
-from importlib.metadata import EntryPoint
 
 import numpy as np
 import pytest
-from support.bench_engines import SMALL, DroppingEngine, SmallOnly, plant, silent
+from support.bench_engines import SMALL, DroppingEngine, plant, silent
 
 import cylcollide as cc
 from cylcollide.bench import runner
 from cylcollide.bench.runner import resolve_disagreements
 from cylcollide.bench.tables import rays_notes
 from cylcollide.bench.timing import interleaved
-from cylcollide.bench.workloads import WORKLOADS
-from cylcollide.engines import registry
 from cylcollide.engines.own import OwnEngine
 
 pytestmark = pytest.mark.long  # half a minute of whole runs
@@ -88,13 +85,3 @@ def test_our_own_errors_are_counted(monkeypatch):
     world = cc.HitWorld(SMALL.limbs())
     hit = world.cast_segments(*SMALL.segments(world, 2000)).hit
     assert rows[0].wrong_verdicts == len(np.flatnonzero(hit)[::10]) > 20
-
-
-def test_an_entry_point_takes_part(monkeypatch):
-    class Point(EntryPoint):
-        def load(self):
-            return SmallOnly
-
-    monkeypatch.setattr(registry, "entry_points", lambda group: [Point("few", "theirs:SmallOnly", group)])
-    rows = runner.run(WORKLOADS["W2"], ["cylcollide", "few"], 300, 1, silent)
-    assert (rows[-1].engine, rows[-1].rays) == ("Few", 300)

@@ -68,19 +68,6 @@ def test_bad_columns_are_one_line(tmp_path, columns, said, refused):
     assert said in refused("bench", "--scene", scene_file(tmp_path, **columns), "--out", tmp_path / "out")
 
 
-@pytest.mark.parametrize(
-    ("options", "said"),
-    [
-        (["--scene", "s", "--scaling"], "--scaling does not go with --scene"),
-        (["--scaling", "--workloads", "W1", "--engines", "all"], "--scaling does not go with --engines or --workloads"),
-        (["--scene", "s", "--workloads", "W1", "--tasks"], "--scene does not go with --workloads or --tasks"),
-    ],
-)
-def test_options_that_would_do_nothing_are_refused(refused, tmp_path, options, said):
-    assert said in refused("bench", *options, "--out", tmp_path / "out")
-    assert not list(tmp_path.iterdir())
-
-
 def test_other_files_are_one_line(tmp_path, refused):
     (tmp_path / "text.shots").write_text("no log")
     mixed(28).limbs()[:0].save(tmp_path / "none.npz")

@@ -6,7 +6,8 @@ import numpy as np
 import pytest
 from support.cases.one_case import RECORD
 
-from cylcollide.crosscheck.cases.case import Case, read_cases, read_chosen
+from cylcollide.crosscheck.cases import case, mirror_ray
+from cylcollide.crosscheck.cases.case import Case, read_chosen
 
 DEEP = 100_000
 OTHER = json.dumps(RECORD | {"row": 1})
@@ -85,36 +86,26 @@ def test_any_value_in_any_field_is_answered_or_refused_in_one_line(replay, tmp_p
     assert refused > len(values) / 4
 
 
-@pytest.mark.parametrize("name", sorted(RECORD))
-def test_a_field_that_is_left_out_is_refused_unless_it_has_a_default(tmp_path, name):
-    file = tmp_path / "left-out.json"
-    file.write_text(json.dumps({key: value for key, value in RECORD.items() if key != name}))
-    has_default = name in {"engine", "options", "names", "before", "after", "was"}
-    if has_default:
-        assert len(read_cases(file)) == 1
-    else:
-        with pytest.raises(ValueError, match=f"{name}: expected a value, got none"):
-            read_cases(file)
+def test_a_field_that_is_left_out_is_refused_unless_it_has_a_default():
+    for name in RECORD:
+        record = {key: value for key, value in RECORD.items() if key != name}
+        if name in {"engine", "options", "names", "before", "after", "was"}:
+            assert Case.read(record).family == "made"
+        else:
+            with pytest.raises(ValueError, match=f"{name}: expected a value, got none"):
+                Case.read(record)
 
 
 FOREIGN = {
     "empty": b"",
-    "spaces": b"  \n",
     "cut": json.dumps([RECORD]).encode()[:300],
     "nested lists": b"[" * DEEP,
-    "nested lists, closed": b"[" * DEEP + b"]" * DEEP,
-    "nested objects": b'{"a":' * DEEP,
     "nested field": put(RECORD, ("options",), '{"a":' * DEEP + "1" + "}" * DEEP).encode(),
     "binary": bytes(range(256)) * 10,
     "utf-16": json.dumps([RECORD]).encode("utf-16"),
-    "byte order mark": b"\xef\xbb\xbf[]",
     "a zip": b"PK\x03\x04" + bytes(100),
-    "text": b"hello\n",
     "a number": b"1",
-    "a string": b'"x"',
-    "null": b"null",
     "numbers": b"[1, 2]",
-    "lists": b"[[], []]",
     "another field": json.dumps(RECORD | {"colour": 1}).encode(),
     "twice": json.dumps([RECORD]).encode() * 2,
 }
@@ -167,10 +158,12 @@ def arrays(good):
     ]  # fmt: skip
 
 
+@pytest.mark.parametrize("step", [5, pytest.param(1, marks=pytest.mark.long)])
 @pytest.mark.parametrize("name", sorted(rays()))
-def test_any_array_in_the_rays_is_answered_or_refused_in_one_line(tmp_path, name):
+def test_any_array_in_the_rays_is_answered_or_refused_in_one_line(tmp_path, name, step):
+    """By default each column gets a fifth of the arrays, and each array is put into a fifth of the columns."""
     good = rays()
-    for number, array in enumerate(arrays(good[name])):
+    for number, array in enumerate(arrays(good[name])[list(good).index(name) % step :: step]):
         file = tmp_path / f"{number}.npz"
         np.savez(file, **(good | {name: array}))
         assert refusal_prefix(file) in ("", f"{file}: expected ")
@@ -180,5 +173,7 @@ def test_any_array_in_the_rays_is_answered_or_refused_in_one_line(tmp_path, name
             read_chosen(tmp_path / "out.npz", None, None)
 
 
-def test_a_file_larger_than_memory_is_refused_unread(refused):
-    assert "at most" in refused("replay", "/dev/zero")
+def test_a_file_larger_than_memory_is_refused_unread(refused, monkeypatch):
+    for module in (case, mirror_ray):
+        monkeypatch.setattr(module, "MOST_BYTES", 1000)
+    assert "at most 1,000 bytes" in refused("replay", "/dev/zero")

@@ -12,7 +12,7 @@ from support.faulty_engines import (
     SingleEngine,
     flipped_world,
 )
-from support.runs.families import SAMPLED, sampled
+from support.runs.pybullet_runs import SAMPLED, sampled
 
 from cylcollide.crosscheck.causes.calibration import big_from, calibrate, reference
 from cylcollide.crosscheck.compare.disagreements import Cause, Disagreements, Kind

@@ -5,7 +5,7 @@ import signal
 
 import pytest
 from support.package import run_command
-from support.runs.poses import timeless
+from support.runs.pybullet_runs import timeless
 
 from cylcollide.crosscheck.run.plan import FamiliesPlan
 from cylcollide.crosscheck.run.run import run_plan

@@ -4,12 +4,10 @@ import json
 
 import numpy as np
 import pytest
-import typer
 from support.html_page import Page
-from support.runs.families import paged, with_summary
+from support.runs.pybullet_runs import paged, with_summary
 
 import cylcollide as cc
-import cylcollide.crosscheck.commands.crosscheck as crosscheck_command
 import cylcollide.crosscheck.run.distances as module
 from cylcollide._types import Shape, Side
 from cylcollide.crosscheck.generate.points import SHAPES, draw_points, rounded
@@ -119,13 +117,6 @@ def test_an_engine_that_fails_stops_no_other(monkeypatch):
     found = distances(("failing", "own"), 6)
     assert found["errors"] == {"failing": "LookupError: no distance today"}
     assert {row["engine"] for row in found["rows"]} == {"cylcollide"}
-
-
-def test_a_wrong_sign_of_our_own_fails_the_command(tmp_path, capsys):
-    crosscheck_command._fail_if(0, crosscheck_command.WRONG_SIGNS, tmp_path)
-    with pytest.raises((SystemExit, typer.Exit)):
-        crosscheck_command._fail_if(2, crosscheck_command.WRONG_SIGNS, tmp_path)
-    assert "2 signs of this library's distances are NOT confirmed" in capsys.readouterr().err
 
 
 @pytest.mark.long

@@ -72,26 +72,14 @@ def test_segments_aimed_inside_hit(radius, half, aligned):
 @pytest.mark.parametrize("family", ["side-graze", "axis-parallel", "near-start", "same-line", "margin-sweep"])
 def test_depth_is_the_exact_clearance(family):
     signs = []
-    for scene, limb, start, end, depth in rows(family, n=1200):
+    for scene, limb, start, end, depth in rows(family, per_scene=4, n=1200):
         if np.isfinite(depth):
             clearance = limb.explain_segment(start, end).clearance
             assert clearance == pytest.approx(-depth, rel=1e-9, abs=rounding(scene, start, end))
             signs.append(depth > 0)
-    assert len(signs) > 30
+    assert len(signs) > 20
     assert 0 <= np.mean(signs) < 1
     assert any(signs) == (family != "near-start")
-
-
-def test_a_graze_of_1e_minus_5_is_exact():
-    found = 0
-    for scene, limb, start, end, depth in rows("side-graze", per_scene=30):
-        share = depth / scene.radius[0]
-        if abs(share) == pytest.approx(1e-5):
-            found += 1
-            why = limb.explain_segment(start, end)
-            assert why.hit == (share > 0)
-            assert abs(why.clearance) / scene.radius[0] == pytest.approx(1e-5, rel=1e-4)
-    assert found > 10
 
 
 def test_a_corner_is_cut_to_the_depth():
@@ -114,7 +102,7 @@ def test_a_rim_is_crossed_within_the_depth():
 
 def test_segments_end_at_the_depth():
     touching, depths = 0, set()
-    for scene, limb, start, end, depth in rows("segment-ends", per_scene=30):
+    for scene, limb, start, end, depth in rows("segment-ends", per_scene=15):
         side = limb.classify_points(end[None])[0]
         if depth == 0.0:
             assert side == cc.Side.SURFACE
@@ -125,19 +113,21 @@ def test_segments_end_at_the_depth():
             depths.add(round(np.log10(abs(depth))))
         assert limb.explain_segment(end, end).clearance == pytest.approx(-depth, abs=rounding(scene, start, end))
         assert limb.classify_points(start[None])[0] == cc.Side.OUTSIDE
-    assert touching > 5
+    assert touching > 3
     assert depths >= set(range(-8, -1))
 
 
 @pytest.mark.parametrize("family", STARTING)
 def test_only_inside_starts_are_inside(family):
-    for scene, limb, start, end, depth in rows(family, per_scene=20):
-        is_inside = family == "inside-start"
-        assert limb.classify_points(start[None])[0] == (cc.Side.INSIDE if is_inside else cc.Side.OUTSIDE)
-        if is_inside:
-            assert limb.explain_segment(start, start).clearance == pytest.approx(
-                -depth, abs=rounding(scene, start, end)
-            )
+    expected = cc.Side.INSIDE if family == "inside-start" else cc.Side.OUTSIDE
+    for scene in chunk(family):
+        limbs = cc.Limbs.cylinders(scene.p1, scene.p2, scene.radius)
+        assert (limbs[scene.shots.target].classify_points(scene.shots.start) == expected).all()
+
+
+def test_a_start_inside_is_at_the_depth():
+    for scene, limb, start, end, depth in rows("inside-start"):
+        assert limb.explain_segment(start, start).clearance == pytest.approx(-depth, abs=rounding(scene, start, end))
 
 
 def test_extremes_are_extreme():

@@ -6,7 +6,7 @@ import math
 import shutil
 
 import pytest
-from support.runs.families import PAGED, paged, with_summary
+from support.runs.pybullet_runs import PAGED, paged, with_summary
 
 from cylcollide.crosscheck.generate.families import ChunkKey, draw_chunk
 from cylcollide.crosscheck.report.page import write_page

@@ -8,7 +8,7 @@ from dataclasses import replace
 import numpy as np
 import pytest
 from support.html_page import Page, numbers
-from support.runs.families import paged, with_summary
+from support.runs.pybullet_runs import paged, with_summary
 
 from cylcollide.crosscheck.cases.wording import advice
 from cylcollide.crosscheck.compare.disagreements import Cause, Kind
@@ -55,18 +55,7 @@ def test_text_matches_the_summary(result, page):
     assert not re.search(r"\b(nan|inf|None)\b|\{|\}", page.words)
 
 
-def test_open_cases_are_shown(result):
-    summary = copy.deepcopy(result.summary)
-    summary["unexplained"]["count"] = 2
-    summary["families"][-1]["proved"] = 7
-    summary["families"][-1]["lost"] = 5
-    words = Page.parse(page_html(replace(result, summary=summary))).words
-    assert "only 7 of these is proved by rational arithmetic. 5 segments got no answer at all." in words
-    assert "and 2 left unexplained" in words
-    assert "here is why" not in words
-
-
-def test_causes_fold_and_failed_predictions_are_linked(result):
+def test_causes_fold_and_open_cases_and_failed_predictions_are_shown(result):
     summary = copy.deepcopy(result.summary)
     for row in summary["causes"]:
         row["interventions"]["changes"] = [{"change": "world x 10", "predicted": "shrinks", "held": 7, "failed": 0}]
@@ -75,13 +64,14 @@ def test_causes_fold_and_failed_predictions_are_linked(result):
     assert html.count('<details class="cause"') == len(summary["causes"]) > 2
     assert re.findall(r'id="(cause-\d+)" open', html) == ["cause-1"]
     summary["causes"][1]["interventions"]["changes"][0] |= {"held": 3, "failed": 2}
+    summary["unexplained"]["count"] = 2
+    summary["families"][-1] |= {"proved": 7, "lost": 5}
     html = page_html(replace(result, summary=summary))
     assert f'Not as predicted: <a href="#cause-2">{summary["causes"][1]["cause"]}</a> (2 of 5 trials).' in html
-
-
-def test_one_engine_needs_no_scoreboard(result):
-    assert "scoreboard" not in sections(page_html(with_summary(result, scoreboard=[score()])))
-    assert "scoreboard" in sections(page_html(with_summary(result, scoreboard=[score(), score(engine="Third")])))
+    words = Page.parse(html).words
+    assert "only 7 of these is proved by rational arithmetic. 5 segments got no answer at all." in words
+    assert "and 2 left unexplained" in words
+    assert "here is why" not in words
 
 
 def test_figures_hold_the_numbers_of_the_summary(result, page):
@@ -186,6 +176,7 @@ def test_a_family_without_room_is_listed_as_not_tried():
 def test_scoreboard_shows_every_engine(result):
     none = dict.fromkeys(("rays", "missed", "phantom", "wrong_limb", "lost"), 0)
     page = Page.parse(page_html(with_summary(result, scoreboard=[score(), score(engine="Third")])))
+    assert "scoreboard" in page.ids
     assert "Other 1122334,44455 " in page.words
     assert "familyOtherThird rim 77 " in page.words
     nan = {"distance_mm": [None] * 3, "normal_deg": [None] * 3, "speed": None}
@@ -198,8 +189,9 @@ def test_scoreboard_shows_every_engine(result):
     assert "not confirmed" not in words
     assert "<b>Absent</b> hits at the far sidepackage missing" in words
     assert "<b>Absent" not in html
-    html = page_html(with_summary(result, scoreboard=[score(unproved=1200)]))
-    assert "1,200 further disagreements with Other are not confirmed by exact arithmetic" in Page.parse(html).words
+    page = Page.parse(page_html(with_summary(result, scoreboard=[score(unproved=1200)])))
+    assert "scoreboard" not in page.ids, "one engine needs none"
+    assert "1,200 further disagreements with Other are not confirmed by exact arithmetic" in page.words
 
 
 # Advice ---------------------------------------------------------------------------------------------------------------

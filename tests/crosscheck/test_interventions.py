@@ -4,7 +4,7 @@ from dataclasses import replace
 
 import numpy as np
 import pytest
-from support.runs.families import sampled
+from support.runs.pybullet_runs import sampled
 
 import cylcollide as cc
 from cylcollide.crosscheck.cases.trials import Trial, is_proved, trials

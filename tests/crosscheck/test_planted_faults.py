@@ -42,12 +42,12 @@ def _registered():
 def found():
     """The score of every fault, from one run: each scene and its truth are computed once.
 
-    Half of the sizes are enough: a needle, people, and a tower, for which no errors are measured.
+    Two sizes are enough: limbs of people, and a tower, for which no errors are measured.
     """
     with shared_truths() as patch:
-        patch.setattr(families, "SIZES", families.SIZES[1::2])
+        patch.setattr(families, "SIZES", families.SIZES[1::3])
         patch.setattr(board, "ROUNDS", 1)
-        scores = scoreboard(["planted"], 60 * len(SCORED_FAMILIES), 3)
+        scores = scoreboard(["planted"], 40 * len(SCORED_FAMILIES), 3)
     return {score.engine.removeprefix("planted, "): score for score in scores}
 
 
@@ -81,8 +81,11 @@ def test_fields_of_a_wrong_hit_are_checked_too(found, fault):
     assert what == "none" or {case.kind for case in score.cases} >= {name.replace("_", " ") for name in shown}
 
 
-OFTEN = FAULTS[::3]
-"""Faults of every field, every kind and every choice of hits, whose cases are replayed by default."""
+OFTEN = (
+    "limb swapped: all", "limb nan: all", "fraction stale: all", "position nan: all", "normal shifted: every seventh",
+    "answer lost: every seventh", "limbs late: all",
+)  # fmt: skip
+"""Faults of every field, whose cases are replayed by default."""
 
 
 @pytest.mark.parametrize(
@@ -133,9 +136,9 @@ def test_a_run_by_families_finds_a_fault_and_its_cases_replay(fault):
         assert needed or not (case.before or case.after), case.kind
 
 
-@pytest.mark.parametrize("fault", ["position scaled: all", "position nan: all", "normal scaled: all", "limb nan: all"])
+@pytest.mark.parametrize("fault", ["position nan: all", "normal scaled: all"])
 def test_the_humanoid_page_exists_for_a_fault(fault):
-    result = run_plan(PosesPlan(1100, 1, ("walk",), NamedEngine("planted", (("fault", fault),))))
+    result = run_plan(PosesPlan(600, 1, ("walk",), NamedEngine("planted", (("fault", fault),))))
     total = result.summary["families"][-1]
     assert any(total[name] for name in SHOWN[fault.split(" ")[0]])
     assert len(page_html(result)) > 100_000

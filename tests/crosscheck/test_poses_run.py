@@ -5,23 +5,20 @@ import json
 import numpy as np
 import pytest
 from support.faulty_engines import flipped_world
-from support.runs.poses import right_hits, timeless
+from support.runs.pybullet_runs import PLAN, right_hits, swept, timeless
 
 import cylcollide as cc
 from cylcollide.crosscheck.compare.disagreements import VERDICTS, Kind
 from cylcollide.crosscheck.generate.bullets import BULLET_FAMILIES, MISS, spread_poses
 from cylcollide.crosscheck.run.plan import PosesPlan
 from cylcollide.crosscheck.run.run import RAYS_SCHEMA, SCHEMA, run_plan, write_numbers, wrong_bullets
-from cylcollide.crosscheck.workers import local_processes
+from cylcollide.crosscheck.workers import local_processes, worker_processes
 from cylcollide.engines.bullet import BulletEngine
-
-RAYS = 2500
-PLAN = PosesPlan(RAYS, 7, ("walk", "cartwheel"))
 
 
 @pytest.fixture(scope="module")
 def result():
-    return run_plan(PLAN)
+    return swept()
 
 
 @pytest.fixture(scope="module")
@@ -33,14 +30,14 @@ def test_bullet_is_wrong_and_everything_is_proved(result, wrong):
     rows = result.summary["families"]
     total = rows[-1]
     assert [row["family"] for row in rows] == [*BULLET_FAMILIES, "all"]
-    assert total["rays"] == RAYS == sum(row["rays"] for row in rows[:-1])
+    assert total["rays"] == PLAN.rays == sum(row["rays"] for row in rows[:-1])
     assert total["phantom"] > 100
     assert total["missed"] > 0
     assert total["wrong_limb"] > 0
     assert total["proved"] == total["missed"] + total["phantom"] + total["wrong_limb"] == len(wrong["ray"])
     assert total["proved"] == total["disagreements"]
     assert wrong["proved"].all()
-    assert 0.5 * RAYS < total["hits"] < RAYS
+    assert 0.5 * PLAN.rays < total["hits"] < PLAN.rays
     aimed, _, _, miss = rows[:-1]
     assert aimed["hits"] == aimed["rays"]
     assert aimed["missed"] == 0
@@ -104,11 +101,11 @@ def assert_same(one, other):
         np.testing.assert_array_equal(one.tally.column(name), other.tally.column(name))
 
 
-def test_same_seed_same_result_and_processes_change_nothing(result, wrong):
-    with local_processes(2) as executor:
+def test_same_seed_same_result_and_processes_change_nothing(result):
+    with worker_processes(1) as executor:
         assert_same(result, run_plan(PLAN, executor))
-    other = PosesPlan(RAYS, 8, PLAN.motions)
-    assert not np.array_equal(wrong_bullets(run_plan(other), other)["ray"], wrong["ray"])
+    (one, *_), (other, *_) = (plan.draw(PLAN.keys[0]) for plan in (PLAN, PosesPlan(PLAN.rays, 8, PLAN.motions)))
+    assert not np.array_equal(one.shots.start, other.shots.start)
 
 
 def test_a_stopped_sweep_resumes(result, tmp_path):
@@ -127,21 +124,17 @@ def test_a_stopped_sweep_resumes(result, tmp_path):
     assert {path: path.stat().st_mtime_ns for path in kept} == kept
     assert len(list((tmp_path / "chunks").iterdir())) == len(PLAN.keys)
     assert said == []
-    # Other bullets or motions are another run.
-    run_plan(PosesPlan(RAYS, 7, ("kick", "cartwheel")), folder=tmp_path, warn=said.append)
+    # Other motions are another run.
+    with pytest.raises(KeyboardInterrupt):
+        run_plan(PosesPlan(PLAN.rays, 7, ("kick", "cartwheel")), folder=tmp_path, warn=said.append, progress=stops)
     assert len(said) == len(PLAN.keys)
 
 
-def test_progress_counts_every_chunk_once():
+def test_fewer_bullets_than_poses_and_progress_counts_every_chunk_once():
     done = []
-    found = run_plan(PosesPlan(101, 0, ("run", "jump")), progress=lambda *news: done.append(news))
-    assert done == [("chunks", number, 4) for number in range(1, 5)]
-    assert found.summary["rays"] == 101
-
-
-def test_fewer_bullets_than_poses():
-    found = run_plan(PosesPlan(3, 0, ("run",)))
-    assert found.summary["families"][-1]["rays"] == 3
+    found = run_plan(PosesPlan(3, 0, ("run",)), progress=lambda *news: done.append(news))
+    assert done == [("chunks", 1, 2), ("chunks", 2, 2)]
+    assert found.summary["rays"] == found.summary["families"][-1]["rays"] == 3
     assert found.summary["poses"] == 10
 
 
@@ -199,7 +192,7 @@ def folder(result, tmp_path_factory):
 def test_summary_is_json_with_the_rows(result, folder):
     summary = json.loads((folder / "summary.json").read_text())
     assert (summary["schema"], summary["run"]) == (SCHEMA, "poses")
-    assert (summary["rays"], summary["seed"], summary["engine"]) == (RAYS, 7, "PyBullet")
+    assert (summary["rays"], summary["seed"], summary["engine"]) == (PLAN.rays, 7, "PyBullet")
     assert summary["motions"] == ["walk", "cartwheel"]
     assert summary["poses"] == 20
     assert {"cylcollide", "pybullet", "numpy", "python"} <= set(summary["versions"])
@@ -212,7 +205,7 @@ def test_summary_is_json_with_the_rows(result, folder):
 def test_rays_file_replays_every_disagreement(result, folder):
     with np.load(folder / "rays.npz") as file:
         said = {name: file[name].item() for name in ("schema", "engine", "seed", "rays")}
-        assert said == {"schema": RAYS_SCHEMA, "engine": "PyBullet", "seed": 7, "rays": RAYS}
+        assert said == {"schema": RAYS_SCHEMA, "engine": "PyBullet", "seed": 7, "rays": PLAN.rays}
         assert json.loads(file["versions"].item()) == result.summary["versions"]
         rays = dict(file)
     assert len(rays["ray"]) == result.summary["families"][-1]["disagreements"] > 100

@@ -8,8 +8,7 @@ from functools import partial
 import numpy as np
 import pytest
 from support.package import run_python
-from support.runs.poses import swept
-from support.runs.replay import cases, of_each_kind_and_cause
+from support.runs.pybullet_runs import cases, of_each_kind_and_cause, swept
 
 from cylcollide.crosscheck.cases.case import read_cases, write_cases
 from cylcollide.crosscheck.cases.recast import answers_apart, recast
@@ -121,22 +120,6 @@ def test_json_output(replay, saved):
     assert record["again"]["fraction_engine"] == record["case"]["fraction_engine"]
     assert record["engines"][0]["engine"] == "PyBullet"
     assert record["explained"][0].startswith("limb 0, cylinder")
-
-
-@pytest.mark.parametrize(
-    ("options", "expected"),
-    [
-        (["--row", 999], "--row: expected 0 to"),
-        (["--row", -1], "--row: expected 0 to"),
-        (["--place", "rim/0"], "--place: expected FAMILY/SEED/CHUNK/SCENE/ROW"),
-        (["--place", "rim/0", "--row", 1], "leave one of them out"),
-        (["--minimise"], "choose one with --row or --place"),
-        (["--row", 0, "--repro", "/nonexistent/folder/x.py"], "cannot open /nonexistent/folder/x.py"),
-    ],
-)
-@pytest.mark.usefixtures("alone")
-def test_options_that_do_not_fit(refused, saved, options, expected):
-    assert expected in refused("replay", saved, *options)
 
 
 def test_the_case_file_is_not_overwritten(refused, saved):

@@ -7,8 +7,7 @@ from dataclasses import replace
 import numpy as np
 import pytest
 from support.package import run_python
-from support.runs.poses import right_hits, swept
-from support.runs.replay import cases, of_each_kind_and_cause
+from support.runs.pybullet_runs import cases, of_each_kind_and_cause, right_hits, swept
 
 from cylcollide.crosscheck.cases.case import read_cases
 from cylcollide.crosscheck.compare.disagreements import Kind
@@ -65,10 +64,11 @@ def test_a_case_is_a_pair_of_files_that_replay_and_show_it(result, tmp_path):
         assert sorted((tmp_path / folder).iterdir()) == list(files)
     for (record, script), case in zip(written, shown, strict=True):
         assert read_cases(record) == [case]
-        assert_shows(script, case)
         short = len(script.read_text(encoding="utf-8").splitlines()) < 35
         assert short or case not in worst, "fit for a bug report"
     assert len(worst) == 10
+    first, *_ = assert_scripts_show([script for _, script in written], shown)
+    assert run_python("-I", written[0][1]).stdout == first
 
 
 def test_script_repeats_the_numbers_to_the_last_bit(result, tmp_path):
@@ -100,24 +100,41 @@ SLOWER = ("construction", "elbow", "segment-ends", "extremes", "stale-boxes", "b
 )
 def test_scripts_of_every_family_print_the_case(family, tmp_path):
     found = of_each_kind_and_cause(cases(family, 2000))
-    for (_, script), case in zip(write_case_files(found, tmp_path), found, strict=True):
-        assert_shows(script, case)
+    assert_scripts_show([script for _, script in write_case_files(found, tmp_path)], found)
 
 
-def assert_shows(script, case):
-    """The script runs with nothing but PyBullet, and prints both answers of the case."""
-    run = run_python("-I", script, timeout=60)
+ONE_AFTER_ANOTHER = """
+import sys, pybullet
+for script in sys.argv[1:]:
+    names = {}
+    exec(open(script, encoding="utf-8").read(), names)
+    pybullet.disconnect(names["client"])
+    print(end="\\0", flush=True)
+"""
+
+
+def assert_scripts_show(scripts, shown):
+    """The scripts run with nothing but PyBullet, and print both answers of their cases; return what they print."""
+    run = run_python("-I", "-c", ONE_AFTER_ANOTHER, *scripts, timeout=60)
     assert run.returncode == 0, run.stderr
-    allowed = {"fractions", "math", "pybullet", "pathlib", "tempfile", "numpy"}
-    assert imports(script.read_text(encoding="utf-8")) <= allowed
+    printed = run.stdout.split("\0")[:-1]
+    for script, case, text in zip(scripts, shown, printed, strict=True):
+        allowed = {"fractions", "math", "pybullet", "pathlib", "tempfile", "numpy"}
+        assert imports(script.read_text(encoding="utf-8")) <= allowed
+        assert_shows(text, case)
+    return printed
+
+
+def assert_shows(text, case):
+    """The text has both answers of the case."""
     if case.kind == "lost":
-        assert f"{int(case.measured)} answers" in run.stdout
+        assert f"{int(case.measured)} answers" in text
         return
     for who, limb, fraction, normal in (
         ("Right:", case.limb_true, case.fraction_true, case.normal_true),
         ("PyBullet:", case.limb_engine, case.fraction_engine, case.normal_engine),
     ):
-        (line,) = (line for line in run.stdout.splitlines() if line.startswith(who))
+        (line,) = (line for line in text.splitlines() if line.startswith(who))
         if limb < 0:
             assert "hits no limb" in line
             continue

@@ -14,9 +14,8 @@ from cylcollide.crosscheck.causes.compare_scene import compare
 from cylcollide.crosscheck.compare.comparison import Comparison, usable
 from cylcollide.crosscheck.compare.disagreements import Kind
 from cylcollide.crosscheck.compare.truth import Truth
-from cylcollide.crosscheck.engine import NamedEngine
+from cylcollide.crosscheck.engine import NamedEngine, Setup
 from cylcollide.crosscheck.generate.families import ChunkKey, draw_chunk
-from cylcollide.crosscheck.generate.shots import ShotScene
 from cylcollide.crosscheck.run.chunk import compute_chunk
 from cylcollide.crosscheck.run.engine_errors import EngineErrors
 from cylcollide.crosscheck.run.plan import FamiliesPlan
@@ -48,8 +47,8 @@ def test_rays_lost_only_in_batches_are_lost(scores):
 def test_missing_answers_and_unknown_limbs_are_lost(scores):
     score = scores["short"]
     assert set(verdicts(score)) == {"lost"}
-    assert score.lost > 2 * 10 * len(SCORED_FAMILIES)  # 2 of every scene
-    assert score.families["generic"] == 2 * 12
+    assert score.lost > 2 * 5 * len(SCORED_FAMILIES)  # 2 of every scene
+    assert score.families["generic"] == 2 * 6
 
 
 @pytest.mark.parametrize(("name", "words"), [("leaving", "hit where it leaves"), ("passing", "no hit")])
@@ -84,12 +83,13 @@ def test_a_failed_engine_has_an_error_and_no_counts(scores, name, words):
     assert score.error == words
     assert (score.rays, verdicts(score), score.families) == (0, {}, {})
     assert np.isnan([*score.distance_mm, *score.normal_deg, score.speed]).all()
+    assert bool(score.limits) == (name != "absent")
 
 
 @pytest.mark.usefixtures("planted")
 def test_equal_seeds_give_equal_scores():
     def counts(seed):
-        return [replace(score, speed=0.0) for score in scoreboard_by_name("inflated", seed=seed)]
+        return [replace(score, speed=0.0) for score in scoreboard_by_name("inflated", rays=60, seed=seed)]
 
     first = counts(1)
     assert counts(1) == first != counts(2)
@@ -113,17 +113,8 @@ def test_unconfirmed_disagreements_do_not_count_for_the_engine(monkeypatch):
     assert verdicts(score) == {}
 
 
-def test_exact_arithmetic_runs_once(monkeypatch):
-    scene = ShotScene(np.zeros((1, 3)), np.eye(3)[2:], np.array([0.5]), None)
-    shots = type("Shots", (), {"start": np.array([[-2.0, 0, 0.5]] * 3), "end": np.array([[2.0, 0, 0.5]] * 3)})
-    truth = Truth(replace(scene, shots=shots))
-    assert truth.confirms(np.array([0, 2])).all()
-    monkeypatch.setattr("cylcollide.crosscheck.compare.truth.exact_first_limbs", lambda *a: np.full(len(a[0]), 7))
-    assert truth.confirms(np.array([0, 1, 2])).tolist() == [True, False, True]
-
-
 @pytest.mark.usefixtures("planted")
-@pytest.mark.parametrize("name", ["inflated", "open", "blind", "single", "passing"])
+@pytest.mark.parametrize("name", ["inflated", "blind"])
 def test_the_worst_case_of_every_family_and_kind_replays_on_its_engine(scores, name, tmp_path):
     write_cases(tmp_path / "cases.json", list(scores[name].cases))
     found = read_cases(tmp_path / "cases.json")
@@ -175,7 +166,7 @@ def test_cases_distinguish_variants():
     for each in both:
         each.add(key, 4, Comparison(truth, *usable(answers(truth.start, truth.end), 20, 1), True), answers)
     polygon, bare = (each.worst["generic", "phantom"][1] for each in both)
-    assert (polygon.engine, polygon.options, polygon.setup.is_default) == ("embree", {"sides": 256}, True)
+    assert (polygon.engine, polygon.options, polygon.setup) == ("embree", {"sides": 256}, Setup())
     assert (bare.engine, bare.options, bare.setup.margin) == ("bullet", {}, 0.0)
     gaps = truth.clearances(np.arange(20), np.zeros(20, np.int32))
     assert bare.amount == polygon.amount == gaps[~truth.hits.hit].max() > 0

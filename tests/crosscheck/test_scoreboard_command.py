@@ -10,7 +10,7 @@ from pathlib import Path
 
 import pytest
 from rich.console import Console
-from support.package import run_python
+from support.package import run_command
 from support.runs.scoreboard import scoreboard_by_name
 
 from cylcollide import engines
@@ -29,7 +29,7 @@ def crosscheck(command):
 @pytest.mark.usefixtures("planted")
 def test_the_command_writes_json_and_csv(monkeypatch, long_path, crosscheck):
     names = ("inflated", "blind", "single", "raising")
-    scores = {score.engine: score for score in scoreboard_by_name(*names, rays=60 * len(SCORED_FAMILIES))}
+    scores = {score.engine: score for score in scoreboard_by_name(*names, rays=36 * len(SCORED_FAMILIES))}
     scores["absent"] = Score("absent", {}, "No module named 'no_such_package'")
     monkeypatch.setattr(crosscheck_command, "scoreboard", lambda *_, **__: list(scores.values()))
     monkeypatch.setenv("COLUMNS", "80")
@@ -54,31 +54,20 @@ def test_the_command_writes_json_and_csv(monkeypatch, long_path, crosscheck):
 
 
 @pytest.mark.usefixtures("planted")
-def test_the_command_fails_if_this_library_is_wrong(monkeypatch, tmp_path, crosscheck):
-    monkeypatch.setattr(crosscheck_command, "scoreboard", lambda *_, **__: [Score("E", {}, "", rays=9, unproved=2)])
-    status, _, said = crosscheck("--engines", "exact", "--out", tmp_path)
-    assert status == 1
-    assert "2 disagreements with E are NOT confirmed" in said
-
-
-@pytest.mark.usefixtures("planted")
 @pytest.mark.parametrize(
-    ("options", "message"),
+    ("verdicts", "signs", "said"),
     [
-        (["--engines", "exact", "--out", "taken/report"], "cannot write to"),
-        (["--engines", "all", "--motion", "walk"], "--motion does not go with --engines"),
-        (["--families", "rim", "--motion", "walk"], "--motion does not go with --families"),
-        (["--families", "rim", "--engines", "none"], "no engine 'none'"),
-        (["--families", "rim", "--scheduler", "tcp://nowhere:1", "--jobs", "1"], "--jobs does not go with --scheduler"),
-        (["--engines", "exact", "--jobs", "1"], "--jobs does not go with --engines"),
-        (["--scheduler", "tcp://nowhere:1"], "--scheduler goes with --families"),
+        (2, 0, "2 disagreements with E are NOT confirmed"),
+        (0, 2, "2 signs of this library's distances are NOT confirmed"),
     ],
 )
-def test_bad_options_are_one_line(tmp_path, monkeypatch, refused, options, message):
-    monkeypatch.chdir(tmp_path)
-    (tmp_path / "taken").write_text("")
-    assert refused("crosscheck", "--out", "new/report", *options).startswith(f"cylcollide: {message}")
-    assert [path.name for path in tmp_path.iterdir()] == ["taken"]
+def test_the_command_fails_if_this_library_is_wrong(monkeypatch, tmp_path, crosscheck, verdicts, signs, said):
+    score = Score("E", {}, "", rays=9, unproved=verdicts)
+    monkeypatch.setattr(crosscheck_command, "scoreboard", lambda *_, **__: [score])
+    monkeypatch.setattr(crosscheck_command, "distances", lambda *_, **__: {"unproved": signs})
+    status, _, error = crosscheck("--engines", "exact", "--out", tmp_path)
+    assert status == 1
+    assert said in error
 
 
 def test_markup_in_an_error_is_text():
@@ -102,27 +91,17 @@ class Engine(ExactEngine):
 """
 
 
-@pytest.fixture
-def installed(tmp_path):
-    """An environment in which two more packages declare engines: one aborts, one lacks a dependency."""
-    for name, code in (("fatal", FATAL), ("lacking", "import no_such_package")):
-        (tmp_path / "site" / f"{name}-1.0.dist-info").mkdir(parents=True)
-        (tmp_path / "site" / f"{name}.py").write_text(code)
-        about = tmp_path / "site" / f"{name}-1.0.dist-info"
-        (about / "METADATA").write_text(f"Metadata-Version: 2.1\nName: {name}\nVersion: 1.0\n")
-        (about / "entry_points.txt").write_text(f"[{engines.GROUP}]\n{name} = {name}:Engine\n")
-    path = [str(tmp_path / "site"), str(Path(__file__).parents[1]), *filter(None, [os.environ.get("PYTHONPATH")])]
-    return {**os.environ, "PYTHONPATH": os.pathsep.join(path)}
-
-
-def run(environment, *options):
-    return run_python("-m", "cylcollide", "crosscheck", *options, env=environment)
-
-
 @pytest.mark.long
-def test_an_engine_that_ends_its_process_is_named_and_the_others_go_on(installed, tmp_path):
-    out = tmp_path / "out"
-    done = run(installed, "--engines", "fatal", "--engines", "cylcollide", "--rays", 240, "--out", out)
+def test_an_engine_that_ends_its_process_is_named_and_the_others_go_on(tmp_path):
+    """Another package declares the engine."""
+    about, out = tmp_path / "site" / "fatal-1.0.dist-info", tmp_path / "out"
+    about.mkdir(parents=True)
+    (about / "METADATA").write_text("Metadata-Version: 2.1\nName: fatal\nVersion: 1.0\n")
+    (about / "entry_points.txt").write_text(f"[{engines.GROUP}]\nfatal = fatal:Engine\n")
+    (tmp_path / "site" / "fatal.py").write_text(FATAL)
+    path = [str(tmp_path / "site"), str(Path(__file__).parents[1]), *filter(None, [os.environ.get("PYTHONPATH")])]
+    options = ["--engines", "fatal", "--engines", "cylcollide", "--rays", 240, "--out", out]
+    done = run_command("crosscheck", *options, env={**os.environ, "PYTHONPATH": os.pathsep.join(path)})
     assert done.returncode == 0, done.stderr
     fatal, own = json.loads((out / "scoreboard.json").read_text())["scoreboard"]
     assert fatal["error"] == "elbow: it ended its process"
@@ -130,29 +109,26 @@ def test_an_engine_that_ends_its_process_is_named_and_the_others_go_on(installed
     assert own["rays"] > 200
 
 
-@pytest.mark.long
-def test_a_missing_package_is_one_line_if_it_was_named(installed, tmp_path):
-    done = run(installed, "--engines", "lacking", "--out", tmp_path / "out")
-    assert done.returncode == 2
-    (line,) = done.stderr.splitlines()
+@pytest.mark.usefixtures("planted")
+def test_a_missing_package_is_one_line_if_it_was_named(crosscheck, tmp_path):
+    status, _, said = crosscheck("--engines", "absent", "--out", tmp_path)
+    assert status == 2
+    (line,) = said.splitlines()
     assert "no_such_package" in line
 
 
 @pytest.mark.long
-def test_families_and_engines_together(tmp_path):
+def test_families_and_engines_together(crosscheck, tmp_path):
     options = ["--families", "generic", "--rays", 600, "--jobs", 1, "--engines", "cylcollide"]
-    done = run(dict(os.environ), *options, "--out", tmp_path)
-    assert done.returncode == 0, done.stderr
+    status, _, said = crosscheck(*options, "--out", tmp_path)
+    assert (status, said) == (0, "")
     (score,) = json.loads((tmp_path / "summary.json").read_text())["scoreboard"]
     assert (score["engine"], score["missed"], score["error"]) == ("cylcollide", 0, "")
     assert 600 <= score["rays"] < 800  # "same-line" fires 16 at a time
     assert "--families generic --rays 600 --seed 0 --engines cylcollide<" in (tmp_path / "index.html").read_text()
     # Another run into the folder removes files that it does not write.
     assert (tmp_path / "tables" / "setups.csv").exists()
-    assert run(dict(os.environ), "--rays", 50, "--motion", "walk", "--out", tmp_path, "--jobs", 1).returncode == 0
-    left = {path.name for path in tmp_path.rglob("*") if path.is_file() and path.parent.name not in ("chunks", "repro")}
-    assert {name for name in left if not re.fullmatch(r"\d\d\.json", name)} == {
-        "index.html",
-        "summary.json",
-        "rays.npz",
-    }
+    assert crosscheck("--rays", 50, "--motion", "walk", "--out", tmp_path, "--jobs", 1)[0] == 0
+    left = [path.name for path in tmp_path.rglob("*") if path.is_file() and path.parent.name not in ("chunks", "repro")]
+    left = {name for name in left if not re.fullmatch(r"\d\d\.json", name)}
+    assert left == {"index.html", "summary.json", "rays.npz"}

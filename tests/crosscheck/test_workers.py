@@ -11,40 +11,27 @@ import pytest
 from cylcollide.crosscheck.workers import worker_processes
 
 
-def test_answers_come_in_order_and_from_other_processes():
+def test_workers_answer_in_order_continue_after_an_error_and_end_alone():
     with worker_processes(2) as workers:
         assert list(workers.map(abs, [-1, -2, -3])) == [1, 2, 3]
         assert workers.submit(os.getpid).result() != os.getpid()
-        assert workers.submit(sorted, [2, 1], reverse=True).result() == [2, 1]
-    assert active_children() == []
-
-
-def test_an_error_has_its_traceback_and_the_worker_continues():
-    with worker_processes(1) as workers:
         with pytest.raises(ValueError, match="invalid literal") as raised:
             workers.submit(int, "one").result()
         assert "in _work" in raised.value.__notes__[0]
         with pytest.raises(TypeError, match="pickle"):
             workers.submit(memoryview, b"").result()
-        assert workers.submit(int, "1").result() == 1
-
-
-def test_a_worker_that_ends_fails_its_own_task():
-    with worker_processes(2) as workers:
+        assert workers.submit(sorted, [2, 1], reverse=True).result() == [2, 1]
+        assert workers.submit(signal.pthread_sigmask, signal.SIG_BLOCK, []).result() >= {signal.SIGINT}
         slow, lost = workers.submit(time.sleep, 1.0), workers.submit(os._exit, 3)
         with pytest.raises(BrokenExecutor, match="ended before"):
             lost.result()
         assert slow.result() is None
-
-
-def test_no_worker_gets_an_interrupt():
-    with worker_processes(1) as workers:
-        assert workers.submit(signal.pthread_sigmask, signal.SIG_BLOCK, []).result() >= {signal.SIGINT}
+    assert active_children() == []
 
 
 def test_errors_end_workers_at_once():
     def sleep_and_fail():
-        with worker_processes(2) as workers:
+        with worker_processes(1) as workers:
             futures.extend(workers.submit(time.sleep, 600.0) for _ in range(5))
             raise KeyError
 

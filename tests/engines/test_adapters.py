@@ -180,7 +180,7 @@ def test_many_limbs_keep_their_numbers(engine):
 def test_a_batch_longer_than_its_limit_keeps_every_ray(engine):
     shape = held(engine)[0]
     engine.build(LIMBS[shape])
-    n = 2 * (engine.capabilities.max_batch or 500) + 3
+    n = (engine.capabilities.max_batch or 1000) + 3
     rng = np.random.default_rng(4)
     start = CENTER + 2.0 * ACROSS + rng.normal(size=(n, 3)) * [0.0, 0.3, 0.0]
     end = start - 4.0 * ACROSS

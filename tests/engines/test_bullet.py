@@ -3,7 +3,6 @@
 import numpy as np
 import pybullet
 import pytest
-from support.package import run_python
 
 import cylcollide as cc
 from cylcollide.engines import EngineHits
@@ -90,10 +89,3 @@ def test_threads_change_nothing():
 def test_unknown_construction_is_refused():
     with pytest.raises(ValueError, match="expected one of geom, urdf, urdf-implicit, mjcf, got 'sdf'"):
         BulletEngine("sdf")
-
-
-def test_without_pybullet_the_error_names_the_extra():
-    code = "import sys; sys.modules['pybullet'] = None; import cylcollide.engines.bullet"
-    done = run_python("-c", code)
-    assert done.returncode != 0
-    assert "pip install '.[crosscheck]' in a clone" in done.stderr.splitlines()[-1]

@@ -7,8 +7,6 @@ import numpy as np
 import pytest
 
 import cylcollide as cc
-from cylcollide.crosscheck.run import scoreboard
-from cylcollide.engines import registry
 
 PAGE = (Path(__file__).parents[2] / "docs" / "adding_an_engine.md").read_text()
 
@@ -46,14 +44,3 @@ def test_the_example_declares_its_limits(ball_engine):
     said = ball_engine.capabilities.cannot()
     assert said[0].startswith("no cylinder")
     assert {"float32", "no position", "no normal", "impractical above 1,000 limbs"} <= set(said)
-
-
-def test_the_scoreboard_leaves_the_example_out(ball_engine, monkeypatch):
-    monkeypatch.setattr(registry, "names", lambda: ("balls",))
-    monkeypatch.setattr(registry, "_factory", lambda _name: ball_engine)
-    monkeypatch.setattr(scoreboard, "names", registry.names)
-    (score,) = scoreboard.scoreboard(["balls"], 24)
-    assert score.engine == "Balls"
-    assert score.versions == ball_engine.versions
-    assert score.limits == tuple(ball_engine.capabilities.cannot())
-    assert score.error == "it holds no cylinders, and all families are about cylinders"

@@ -37,7 +37,7 @@ MEANINGLESS = {("limb", what) for what in ("scaled", "rounded", "negative", "inf
 FAULTS = (
     *(f"{field} {what}: all" for field in FIELDS for what in DONE if (field, what) not in MEANINGLESS),
     *(f"answer lost: {to}" for to in TO if to != "all"),
-    *(f"{field} shifted: {to}" for field in FIELDS[1:] for to in ("every seventh", "far cap", "thin", "far")),
+    *(f"{field} shifted: {to}" for field in FIELDS[1:] for to in ("every seventh", "thin")),
     "limbs late: all",
 )
 

@@ -7,40 +7,27 @@ import numpy as np
 
 import cylcollide as cc
 from cylcollide.crosscheck.engine import NamedEngine
-from cylcollide.engines import Capabilities, EngineHits
+from cylcollide.engines import EngineHits
+from cylcollide.engines.own import OwnEngine
 
 
-class ExactEngine:
+class ExactEngine(OwnEngine):
     """This library in the role of another engine, without any fault."""
 
     name = "planted"
-    capabilities = Capabilities(shapes=frozenset({cc.Shape.CYLINDER}), inside="hit", accuracy=1e-14)
+    capabilities = replace(OwnEngine.capabilities, shapes=frozenset({cc.Shape.CYLINDER}))
     inside = "hit"
-
-    def __init__(self):
-        self.versions = {}
+    signed_distances = None
 
     def build(self, limbs):
-        self.world = cc.HitWorld(self.solids(limbs))
+        super().build(self.solids(limbs))
 
     def solids(self, limbs):
         return limbs
 
-    def set_endpoints(self, p1, p2):
-        self.world.set_endpoints(p1, p2)
-
     def cast_segments(self, starts, ends):
         hits = self.world.cast_segments(starts, ends, inside=self.inside)
         return EngineHits(hits.limb.copy(), np.where(hits.hit, hits.fraction, np.nan), hits.position, hits.normal)
-
-    def close(self):
-        pass
-
-    def __enter__(self):
-        return self
-
-    def __exit__(self, *exc_info):
-        pass
 
 
 @dataclass(frozen=True)

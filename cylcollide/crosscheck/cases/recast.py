@@ -185,7 +185,7 @@ def recast(case: Case, engine_of: EngineOf | None = None) -> Replayed:
     scene, row = scene_of(case)
     both, found = compare(scene, engine_of, calibrations(engine_of, scene))
     theirs = EngineAnswer.row(both.theirs, row) if both.answered[row] else None
-    hit, exact = exact_hit(case.start, case.end, solids(case.p1, case.p2, case.radius)), Proved(-1, None, Face.NONE)
+    hit, exact = exact_hit(case.start, case.end, solids(case.limbs)), Proved(-1, None, Face.NONE)
     if hit is not None:
         exact = Proved(hit[0], hit[1].entry.double_double()[0], hit[1].entry_face)
     answers = both_answers(both.ours, both.theirs, row)
@@ -219,7 +219,7 @@ def engine_results(replayed: Replayed) -> tuple[list[EngineResult], dict[str, st
     for setup in (Setup(construction=construction) for construction in CONSTRUCTIONS):
         if not (case.engine == BULLET and setup == case.setup):
             with BulletClient(setup) as client:
-                title = f"{client.name}, {'default' if setup.is_default else setup.construction}"
+                title = f"{client.name}, {'default' if setup == DEFAULT else setup.construction}"
                 answers.append((title, *_answer(client, case)[1:]))
     apart = answers_apart([name for name in registry.names() if name not in (OWN, BULLET, case.engine)], case)
     answers += [answer for answer in apart.values() if not isinstance(answer, str)]
@@ -264,7 +264,7 @@ def _version(engine: Engine) -> str:
 
 def engine_title(case: Case, name: str | None = None) -> str:
     """The engine of a case, by this name, with all settings that are not the default."""
-    settings = [] if case.setup.is_default else [case.setup.label]
+    settings = [] if case.setup == DEFAULT else [case.setup.label]
     return ", ".join([name or case.engine, *settings, *(f"{option} {value}" for option, value in case.options.items())])
 
 

@@ -10,9 +10,9 @@ from dataclasses import dataclass, replace
 import numpy as np
 
 from cylcollide.crosscheck.cases.case import Case
-from cylcollide.crosscheck.cases.variants import CaseVariant, Outcome, cast_both, geometry
-from cylcollide.crosscheck.causes.calibration import CORNER
-from cylcollide.crosscheck.causes.predicates import SegmentGeometry
+from cylcollide.crosscheck.cases.variants import CaseVariant, Outcome, cast_both
+from cylcollide.crosscheck.causes.calibration import CORNER, calibrations
+from cylcollide.crosscheck.causes.predicates import SegmentGeometry, sight
 from cylcollide.crosscheck.compare.disagreements import VERDICTS, Cause, Kind
 from cylcollide.crosscheck.engine import BulletClient, EngineOf, Setup
 
@@ -42,7 +42,7 @@ Trials = Iterator[Trial]
 def trials(case: Case, engine_of: EngineOf) -> list[Trial]:
     """Run every trial that applies to a case; none for an engine without PyBullet's settings."""
     of = OF_CAUSE.get(case.cause_code)
-    if of is None or not isinstance(engine_of, type) or not issubclass(engine_of, BulletClient):
+    if of is None or engine_of is not BulletClient:
         return []
     return list(of(TrialCase(case, engine_of)))
 
@@ -65,7 +65,8 @@ class TrialCase:
 
     def geometry(self, variant: CaseVariant) -> SegmentGeometry:
         """The geometry of segment and limb in a changed world."""
-        return geometry(self.engine_of, variant, self.case.limb)
+        known = calibrations(self.engine_of, variant, variant.size)
+        return sight(variant, np.zeros(1, dtype=np.int64), known, np.array([self.case.limb], dtype=np.int32))
 
     def cast(self, variant: CaseVariant) -> Outcome:
         """The answers of both sides in a changed world."""

@@ -9,7 +9,6 @@ from cylcollide._types import Float64Array
 from cylcollide.crosscheck.cases.case import Case
 from cylcollide.crosscheck.causes.calibration import calibrations
 from cylcollide.crosscheck.causes.compare_scene import compare
-from cylcollide.crosscheck.causes.predicates import SegmentGeometry, sight
 from cylcollide.crosscheck.compare.disagreements import VERDICTS, Cause, Kind
 from cylcollide.crosscheck.engine import EngineOf
 from cylcollide.crosscheck.generate.shots import ShotScene, joined, shots
@@ -112,12 +111,6 @@ def cast_both(engine_of: EngineOf, world: CaseVariant, *variants: CaseVariant) -
     for row, kind, cause, amount in zip(found.row, found.kind, found.cause, found.amount, strict=True):
         outcomes[row].causes[Kind(kind)], outcomes[row].amounts[Kind(kind)] = Cause(cause), float(amount)
     return outcomes
-
-
-def geometry(engine_of: EngineOf, variant: CaseVariant, limb: int) -> SegmentGeometry:
-    """The geometry of the segment and one limb."""
-    known, at = calibrations(engine_of, variant, variant.size), np.array([limb], dtype=np.int32)
-    return sight(variant, np.zeros(1, dtype=np.int64), known, at)
 
 
 def scene_of(case: Case) -> tuple[ShotScene, int]:

@@ -11,7 +11,7 @@ from math import degrees, hypot, isnan
 from cylcollide.crosscheck.cases.case import BULLET, UNNAMED, Case
 from cylcollide.crosscheck.compare.comparison import UNIT
 from cylcollide.crosscheck.compare.disagreements import Cause, Kind
-from cylcollide.crosscheck.engine import Setup
+from cylcollide.crosscheck.engine import DEFAULT, Setup
 from cylcollide.crosscheck.records import JsonObject
 
 TEXTS = tomllib.loads(files("cylcollide.crosscheck.cases").joinpath("wording.toml").read_text(encoding="utf-8"))
@@ -147,7 +147,7 @@ def headline(case: Case, name: Callable[[int], str] | None = None) -> str:
 def case_words(case: Case) -> str:
     """The headline of a case, with the size of its limb as its name, and the limb's setup."""
     about = f"the limb (radius {scale_words(case.radius[case.limb])})"
-    built = "" if case.setup.is_default else f" Built with {_built(case.setup)}."
+    built = "" if case.setup == DEFAULT else f" Built with {_built(case.setup)}."
     return headline(case, lambda limb: about if limb == case.limb else "another limb") + built
 
 

@@ -101,21 +101,16 @@ def calibrated_setup(setup: Setup) -> Setup:
     return Setup(construction=setup.construction, margin=setup.margin)
 
 
-def calibration(engine_of: EngineOf, setup: Setup, radius: float, half: float) -> Calibration:
-    """Measure an engine on a limb of this size, once per process."""
-    found = calibrate(engine_of, calibrated_setup(setup), float(DIGITS % radius), float(DIGITS % half))
-    return replace(found, big_from=big_from(engine_of))
-
-
 def calibrations(engine_of: EngineOf, scene: ShotScene, size: float = 1.0) -> list[Calibration]:
     """Measurements on the limbs of a scene before its world was scaled by ``size``, with their present sizes.
 
     The stop, the margin and all growth are lengths of the engine: scaling the world does not change them.
     """
+    setup, big = calibrated_setup(scene.setup), big_from(engine_of)
     half = 0.5 * np.linalg.norm(scene.p2 - scene.p1, axis=1) / size
-    sizes = zip((scene.radius / size).tolist(), half.tolist(), strict=True)
-    known = [calibration(engine_of, scene.setup, *each) for each in sizes]
-    return [replace(c, radius=c.radius * size, half=c.half * size) for c in known]
+    sizes = ([float(DIGITS % length) for length in limb] for limb in zip(scene.radius / size, half, strict=True))
+    known = [calibrate(engine_of, setup, *each) for each in sizes]
+    return [replace(c, radius=c.radius * size, half=c.half * size, big_from=big) for c in known]
 
 
 @cache

@@ -19,6 +19,7 @@ from cylcollide.crosscheck.cases.mirror_ray import is_reproduced, read_ray, repl
 from cylcollide.crosscheck.cases.recast import EngineResult, Replayed, engine_title, recast
 from cylcollide.crosscheck.cases.trials import is_proved
 from cylcollide.crosscheck.cases.wording import angle, length
+from cylcollide.crosscheck.engine import DEFAULT
 from cylcollide.crosscheck.records import JsonObject
 from cylcollide.process.files import write_text
 from cylcollide.terminal import errors_in_one_line, keep_inputs, stop, table
@@ -168,7 +169,7 @@ def _question(case: Case) -> Iterator[RenderableType]:
         listed.add_row(case.name(limb), *map(_point, ends), f"{case.radius[limb]:g}", f"{dist(*ends):g}")
     listed.add_row("segment", _point(case.start), _point(case.end), "", f"{case.length:g}")
     yield listed
-    if not case.setup.is_default:
+    if case.setup != DEFAULT:
         yield f"PyBullet's bodies: {case.setup.label}."
     if len(shown) < len(case.radius):
         yield f"And {len(case.radius) - len(shown)} other limbs, which neither answer names."

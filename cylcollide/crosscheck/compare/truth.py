@@ -1,6 +1,5 @@
 """The truth about a scene: this library's answers, and the verdicts of exact arithmetic that confirm them."""
 
-from collections.abc import Iterable
 from copy import copy
 from dataclasses import replace
 from functools import cached_property
@@ -14,8 +13,9 @@ from cylcollide.crosscheck.generate.shots import ShotScene
 from cylcollide.engines.rounded_cylinder import Rounded
 from cylcollide.exact.line import segment_numbers
 from cylcollide.exact.order import Chord, closest
-from cylcollide.exact.shapes import Cylinder
+from cylcollide.exact.solid import LimbSolid
 from cylcollide.limbs.limbs import Limbs
+from cylcollide.query.exact_fallback import exact_limb
 from cylcollide.query.hits import RayHits
 from cylcollide.world import HitWorld
 
@@ -23,25 +23,22 @@ UNRESOLVED = -2
 """Marks a row whose limb exact arithmetic has not resolved yet."""
 
 
-def exact_first_limbs(
-    starts: Float64Array, ends: Float64Array, p1: Float64Array, p2: Float64Array, radius: Float64Array
-) -> Int32Array:
-    """The first of m limbs that each closed segment (n, 3) hits, -1 for none, in exact arithmetic, (n,).
+def exact_first_limbs(starts: Float64Array, ends: Float64Array, limbs: Limbs) -> Int32Array:
+    """The first limb that each closed segment (n, 3) hits, -1 for none, in exact arithmetic, (n,).
 
     Lengths are metres, and float64 numbers count as exact; limbs hit at the same point are ordered by index.
     """
-    limbs = solids(p1.tolist(), p2.tolist(), radius.tolist())
-    first = [exact_hit(start, end, limbs) for start, end in zip(starts.tolist(), ends.tolist(), strict=True)]
+    exact = solids(limbs)
+    first = [exact_hit(start, end, exact) for start, end in zip(starts.tolist(), ends.tolist(), strict=True)]
     return np.array([-1 if hit is None else hit[0] for hit in first], dtype=np.int32)
 
 
-def solids(p1: Iterable[Any], p2: Iterable[Any], radius: Iterable[float]) -> list[tuple[int, Cylinder]]:
+def solids(limbs: Limbs) -> list[tuple[int, LimbSolid]]:
     """The limbs as exact solids, with their indices."""
-    ends = zip(p1, p2, radius, strict=True)
-    return [(index, Cylinder(tuple(a), tuple(b), r)) for index, (a, b, r) in enumerate(ends)]
+    return [(limb, exact_limb(limbs._table, limb)) for limb in range(len(limbs))]
 
 
-def exact_hit(start: Any, end: Any, limbs: list[tuple[int, Cylinder]]) -> tuple[int, Chord] | None:
+def exact_hit(start: Any, end: Any, limbs: list[tuple[int, LimbSolid]]) -> tuple[int, Chord] | None:
     """The first limb that a closed segment hits, and the chord in it; None for a miss."""
     hit, _ = closest(segment_numbers(start, end), limbs, "hit")
     return hit
@@ -71,8 +68,7 @@ class Truth:
     def confirms(self, rows: Int64Array) -> BoolArray:
         """Whether exact arithmetic over all limbs gives this library's limb."""
         left = rows[self._exact[rows] == UNRESOLVED]
-        limbs = self.limbs
-        self._exact[left] = exact_first_limbs(self.start[left], self.end[left], limbs.p1, limbs.p2, limbs.radius)
+        self._exact[left] = exact_first_limbs(self.start[left], self.end[left], self.limbs)
         return np.asarray(self._exact[rows] == self.hits.limb[rows])
 
     def rounding(self, rows: Int64Array, limb: Int32Array) -> Float64Array:

@@ -145,7 +145,7 @@ class SweepPoses:
 class PosedScene(ShotScene):
     """One pose of a sweep and its bullets."""
 
-    family: Int32Array  # code of each bullet into BULLET_FAMILIES
+    shots: Bullets
     names: tuple[str, ...]  # of the limbs
     pose: int  # row of SweepPoses
     first_ray: int  # number of the pose's first bullet in the sweep
@@ -172,9 +172,7 @@ def draw_pose(poses: SweepPoses, pose: int, rays: int, seed: int) -> PosedScene:
     p1, p2 = poses.p1[pose], poses.p2[pose]
     bullets = draw_bullets(np.random.default_rng([seed, pose]), last - first, p1, p2, poses.radius)
     shots = replace(bullets, depth=np.where(bullets.family == GRAZE, bullets.depth, np.nan))
-    return PosedScene(
-        p1, p2, poses.radius, shots, family=bullets.family, names=poses.limb_names, pose=pose, first_ray=first
-    )
+    return PosedScene(p1, p2, poses.radius, shots=shots, names=poses.limb_names, pose=pose, first_ray=first)
 
 
 def draw_in_motion(rng: np.random.Generator, n: int) -> list[ShotScene]:

@@ -83,7 +83,7 @@ def bare(figure: go.Figure) -> JsonObject:
     return data
 
 
-def as_json(thing: JsonObject) -> Markup:
+def as_json(thing: JsonObject | list[JsonObject]) -> Markup:
     """JSON for a script element: without ``<``, and with null for nan."""
     return Markup(to_json_plotly(thing).replace("<", "\\u003c"))
 

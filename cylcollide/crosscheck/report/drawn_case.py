@@ -13,6 +13,7 @@ from cylcollide.crosscheck.cases.case import Case
 from cylcollide.crosscheck.cases.wording import CAUSES
 from cylcollide.crosscheck.causes.calibration import Calibration, calibrated_setup
 from cylcollide.crosscheck.compare.disagreements import Cause, Kind
+from cylcollide.crosscheck.engine import DEFAULT
 from cylcollide.crosscheck.records import JsonObject
 from cylcollide.crosscheck.run.chunk import WORST_KINDS
 from cylcollide.engines.rounded_cylinder import Rounded
@@ -37,7 +38,7 @@ def shown_cases(cases: Sequence[Case], cause: Cause) -> list[Case]:
 def _telling(case: Case) -> tuple[Any, ...]:
     """Sort key of cases of one kind: limbs of human size, the default setup, and the largest amount come first."""
     pictured = HUMAN[0] <= case.radius[case.limb] <= HUMAN[1]
-    usual = case.setup.is_default or case.cause_code in OF_SETUPS
+    usual = case.setup == DEFAULT or case.cause_code in OF_SETUPS
     whole, size = case.start != case.end, abs(case.amount or 0.0)
     return not whole, not pictured, case.family == "extremes", not usual, -size, case.place
 

@@ -20,7 +20,7 @@ from cylcollide.crosscheck.records import JsonObject
 from cylcollide.crosscheck.report.chart_style import COLORS, as_json, bare, template
 from cylcollide.crosscheck.report.drawn_case import Drawn, shown_cases, worst_cases
 from cylcollide.crosscheck.report.figures import FIGURES, caption_facts, facts
-from cylcollide.crosscheck.report.pictures import cut, views
+from cylcollide.crosscheck.report.pictures import cut, view
 from cylcollide.crosscheck.report.tables import distance_tables, limb_table, run_tables, score_tables
 from cylcollide.crosscheck.run.plan import PosesPlan
 from cylcollide.crosscheck.run.run import FinishedRun, wrong_count
@@ -72,7 +72,7 @@ def page_html(result: FinishedRun) -> str:
         advice=wording.advice(summary, measured),
         rows=worst,
         poses=None if posed is None else posed.poses,
-        scene=as_json(views(summary["calibrations"], worst)),
+        scene=as_json([view(Drawn(case, summary["calibrations"])) for case in worst]),
         command=" ".join(["cylcollide crosscheck", *result.plan.options, *scored]),
         plotly=b64encode(gzip.compress(get_plotlyjs().encode(), mtime=0)).decode(),
     )

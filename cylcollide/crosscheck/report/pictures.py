@@ -5,7 +5,6 @@ their signed distance, which is convex: every column of the picture intersects o
 """
 
 import colorsys
-from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import Any
 
@@ -13,7 +12,6 @@ import numpy as np
 import plotly.graph_objects as go
 
 from cylcollide._types import Float64Array
-from cylcollide.crosscheck.cases.case import Case
 from cylcollide.crosscheck.cases.wording import UNITS
 from cylcollide.crosscheck.compare.disagreements import VERDICTS, Cause, Kind
 from cylcollide.crosscheck.generate.shots import across, unit
@@ -198,17 +196,9 @@ LIGHT = {
 }
 
 
-def views(calibrations: Sequence[JsonObject], cases: Sequence[Case]) -> JsonObject:
-    """The page's data to draw the cases, relative to the centres of their limbs.
-
-    ``poses`` are traces of the limbs by case; ``rays`` have for each case its ``pose``, the traces of its ``answers``,
-    the ``layout`` of the view, and its ``section``.
-    """
-    every = {str(rank): Drawn(case, calibrations) for rank, case in enumerate(cases, 1)}
-    return {
-        "poses": {rank: _limbs(drawn).to_dict()["data"] for rank, drawn in every.items()},
-        "rays": [{"pose": rank, **_view(drawn), "section": bare(cut(drawn))} for rank, drawn in every.items()],
-    }
+def view(drawn: Drawn) -> JsonObject:
+    """The page's data to draw a case: ``limbs`` and ``answers`` as traces, ``layout`` of the view, and ``section``."""
+    return {"limbs": _limbs(drawn).to_dict()["data"], **_view(drawn), "section": bare(cut(drawn))}
 
 
 def limb_colors(count: int) -> list[str]:

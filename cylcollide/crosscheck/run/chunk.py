@@ -147,7 +147,7 @@ def _kept(columns: Arrays, with_causes: bool) -> Int64Array:
 def _families(key: ChunkKey, scene: ShotScene) -> tuple[tuple[str, ...], Int32Array]:
     """The families in a scene, and the code of each segment into them, (n,)."""
     if isinstance(scene, PosedScene):
-        return BULLET_FAMILIES, scene.family
+        return BULLET_FAMILIES, scene.shots.family
     return (key.family,), np.zeros(len(scene.shots.start), dtype=np.int32)
 
 
@@ -169,7 +169,7 @@ def _case(plan: Plan, key: ChunkKey, number: int, part: SceneResult, at: int, ca
     row = int(found.row[at])
     place: JsonObject = {"family": key.family, "chunk": key.number, "scene": number, "row": row}
     if isinstance(scene, PosedScene):
-        family = BULLET_FAMILIES[scene.family[row]]
+        family = BULLET_FAMILIES[scene.shots.family[row]]
         place = {"family": family, "chunk": 0, "scene": scene.pose, "row": scene.first_ray + row, "names": scene.names}
     return case_at(both, row, cast, seed=key.seed, **place, **explained(found, at), **plan.engine_fields)
 

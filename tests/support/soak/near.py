@@ -223,7 +223,6 @@ def boxes(g: Group) -> Iterator[Case]:
     a, rng = graze(g), g.rng
     half, turn = g.scale * 10.0 ** rng.uniform(-2, 0.5, (LAYERS, 3)), rng.normal(size=(LAYERS, 4))
     place = a.place
-    axes = cc.Limbs.boxes(place, turn, half).box_axes
     feature = rng.integers(0, 3, LAYERS)  # number of its axes perpendicular to the normal
     for i in np.flatnonzero(feature > 0).tolist():
         x = a.outward[i] if feature[i] == 2 else np.cross(a.outward[i], rng.normal(size=3))  # a face, or an edge

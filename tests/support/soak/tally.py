@@ -2,7 +2,6 @@
 
 import hashlib
 import json
-import os
 from collections.abc import Iterable
 from dataclasses import dataclass, field, fields
 from pathlib import Path
@@ -14,6 +13,7 @@ from support.soak.batches import Batch, batches
 from support.soak.judge import judge, one_ray
 
 import cylcollide as cc
+from cylcollide.process.files import write_text
 
 LARGEST = ("fraction_ulps", "position_ulps")
 """Columns that are merged by maximum; the others are summed."""
@@ -92,14 +92,6 @@ def replay(file: Path) -> str:
 # The file -----------------------------------------------------------------------------------------------------------
 
 
-def replace_text(file: Path, text: str) -> None:
-    """Write a file atomically: after an interruption, and for concurrent readers, it is the old one or the new one."""
-    file.parent.mkdir(parents=True, exist_ok=True)
-    unfinished = file.with_name(f".{file.name}.{os.getpid()}")
-    unfinished.write_text(text)
-    unfinished.replace(file)
-
-
 def version_of(*support: str) -> str:
     """Return the library's version, and a digest of its source and of files and folders of tests/support."""
     digest, folder = hashlib.sha256(), Path(__file__).parents[1]
@@ -146,9 +138,10 @@ class Tally:
         """Add a chunk and write the file."""
         for name, row in part.rows.items():
             merge(self.rows, name, row)
+        self.cases.mkdir(parents=True, exist_ok=True)
         for number, case in enumerate(part.cases):
-            replace_text(self.cases / f"seed-{self.seed}-chunk-{part.chunk}-{number}.json", json.dumps(case))
+            write_text(self.cases / f"seed-{self.seed}-chunk-{part.chunk}-{number}.json", json.dumps(case))
         self.done.add(part.chunk)
         first = self.next
         kept = {"version": self.version, "next": first, "ahead": sorted(k for k in self.done if k > first)}
-        replace_text(self.file, json.dumps({**kept, "rows": self.rows}))
+        write_text(self.file, json.dumps({**kept, "rows": self.rows}))

@@ -82,8 +82,8 @@
   let chosen = 0;
   const drawScene = () => {
     if (!scene) return;
-    const ray = scene.rays[chosen], cut = copy(ray.section);
-    const traces = copy([...scene.poses[ray.pose], ...ray.answers]).map(inked);
+    const ray = scene[chosen], cut = copy(ray.section);
+    const traces = copy([...ray.limbs, ...ray.answers]).map(inked);
     Plotly.react(stage, traces, themed({ scene: copy(ray.layout), showlegend: false, uirevision: chosen }), config);
     Plotly.react(closeUp, cut.data.map(inked), themed(cut.layout), config);
     for (const button of document.querySelectorAll("[data-ray]")) button.setAttribute("aria-pressed", +button.dataset.ray === chosen);
@@ -100,7 +100,7 @@
   // A link such as #bullet-3 opens that bullet.
   const followLink = () => {
     const rank = +(location.hash.match(/^#bullet-(\d+)$/) ?? [0, 0])[1];
-    if (!scene || !(rank >= 1 && rank <= scene.rays.length)) return false;
+    if (!scene || !(rank >= 1 && rank <= scene.length)) return false;
     chosen = rank - 1;
     return true;
   };
