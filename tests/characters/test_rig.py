@@ -79,9 +79,6 @@ REFUSED = {
         r"limb_bone: expected 0 to 3, .*got 4 for limb 5 \('tapered 1'\); fasten",
     ),
     "groups in a list": ({"groups": ["leg"]}, r"groups: expected a mapping of names to numbers, got \['leg'\]"),
-    "a group without a number": ({"groups": {"leg": "4"}}, r"groups: expected a name and an integer.*'leg': '4'"),
-    "a group of truth": ({"groups": {"leg": True}}, r"groups: expected a name and an integer.*'leg': True"),
-    "a group of 33 bits": ({"groups": {"leg": 2**31}}, r"groups: expected a name and an integer of 32 bits"),
     "a group without a name": ({"groups": {"": 4}}, r"groups: expected a name and an integer"),
     "a number of two groups": (
         {"groups": {"leg": 4, "arm": 4}},

@@ -53,14 +53,14 @@ def test_a_buffer_beside_the_file(tmp_path):
         Skin.from_gltf(path)
 
 
-@pytest.mark.parametrize("name", ["a.vrm", "a.VRM", "a.xyz", "a", "a.gltf"])
+@pytest.mark.parametrize("name", ["a.VRM", "a.gltf"])
 def test_the_first_bytes_decide_the_format_and_not_the_name(tmp_path, name):
     content, data = document(known())
     bones = {"hips": {"node": 2}, "spine": {"node": 3}, "chest": {"node": 4}}
     content["extensions"] = {"VRMC_vrm": {"humanoid": {"humanBones": bones}}}
     path = written(tmp_path / name, glb((content, data)))
     assert Skin.from_gltf(path).bone_names == ("low", "mid", "high")
-    rig = cc.Rig.from_gltf(path, names="vrm", shapes=[cc.Shape.CYLINDER])
+    rig = cc.Rig.from_gltf(path, names="vrm", shapes=[cc.Shape.SPHERE])
     assert rig.bone_names == ("hips", "spine", "chest")
 
 
@@ -89,19 +89,16 @@ def attributes(content):
         (lambda c: c.pop("skins"), "it has no skin"),
         (lambda c: c["nodes"][0].pop("skin"), "no triangles refer to the first skin"),
         (no_joints, "no JOINTS_0"),
-        (lambda c: c["accessors"][0].update(count=10**6), "TypeError|ValueError"),
         (lambda c: c["accessors"][0].update(componentType=1), "KeyError"),
         (lambda c: c["accessors"][0].pop("bufferView"), "sparse or compressed"),
         (
             lambda c: c["accessors"][0].update(count=10**7, bufferView=None, sparse=SPARSE),
             "at most .* rows of zeros in",
         ),
-        (lambda c: c["skins"][0].update(joints=[2, 3]), "IndexError|ValueError"),
         (lambda c: c["nodes"][4].update(children=[2]), "expected nodes in trees, got node 2 below nodes 1 and 4"),
         (lambda c: c["nodes"][1].pop("children") and c["nodes"][4].update(children=[2]), "got node 2 above itself"),
         (lambda c: c["nodes"][4].update(children=[-6]), "children of node 4: expected 0 to 5, got -6"),
         (lambda c: c["skins"][0].update(joints=[2, 3, -2]), "joints of skin 0: expected 0 to 5, got -2"),
-        (lambda c: c["skins"][0].update(joints=[2, 3, 9]), "joints of skin 0: expected 0 to 5, got 9"),
         (lambda c: c["nodes"][0].update(mesh=-1), "mesh of node 0: expected 0 to 0, got -1"),
         (lambda c: c["nodes"][0].update(skin=-1), "skin of a node: expected 0 to 0, got -1"),
         (lambda c: c["accessors"][0].update(bufferView=-1), "bufferView: expected 0 to 4, got -1"),
