@@ -35,11 +35,8 @@ def _skin(file: GltfFile, meshes: Patterns | None, without: Patterns, names: Nam
     if not file.document.skins:
         raise ValueError("it has no skin; export the mesh with its armature")
     nodes = _chosen(file, meshes, without)
-    if not nodes:
-        raise ValueError("no triangles refer to the first skin")
     binds, spaces = _bound(file, [file.document.nodes[node].skin for node in nodes])
     joints, parents = _ordered(file, list(binds))
-    matrices = np.stack([binds[joint] for joint in joints])
     rows = {joint: row for row, joint in enumerate(joints)}
     vertices, faces, weights, count = [], [], [], 0
     for node in nodes:
@@ -58,7 +55,7 @@ def _skin(file: GltfFile, meshes: Patterns | None, without: Patterns, names: Nam
             count += len(points)
     if not vertices:
         raise ValueError("no triangles refer to the first skin")
-    points, corners = np.vstack(vertices), np.vstack(faces)
+    points, corners, matrices = np.vstack(vertices), np.vstack(faces), np.stack([binds[joint] for joint in joints])
     scene = _to_scene(file, joints, matrices, points, space)
     rest = _rest(scene @ matrices, parents)
     return (
