@@ -67,8 +67,7 @@ def test_turns_are_spherically_interpolated_and_the_root_moves_in_the_scene(tmp_
 def test_a_rig_and_a_clip_of_one_file_have_the_units_of_the_scene(tmp_path, in_bind_pose, size):
     given = known() | {"rest_orientations": np.tile(IDENTITY, (3, 1))}
     content, data = document(given)
-    writer, places = Writer(), given["rest_positions"]
-    writer.data, writer.views, writer.accessors = data, content["bufferViews"], content["accessors"]
+    writer, places = Writer(content, data), given["rest_positions"]
     content["nodes"][1]["scale"] = [size] * 3
     for node, place in zip((2, 3, 4), places.tolist(), strict=True):
         content["nodes"][node]["translation"] = place

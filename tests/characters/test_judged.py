@@ -1,6 +1,7 @@
-"""Results of judging: columns of rays, sums of shots, decisions in words."""
+"""Results of judging: columns of all rays and of some, sums of shots, decisions in words."""
 
 import re
+from pathlib import Path
 from typing import Any
 
 import numpy as np
@@ -10,10 +11,12 @@ from support.check_cylinders import same_bits, sized
 from support.force_loop import MIXED, forced
 from support.labelled import carried
 from support.mixed_queries import grid_limbs, whole_segments
+from support.one_limb import two_humanoids
 
 import cylcollide as cc
 from cylcollide import Reason
-from cylcollide.characters.judged import WORDS
+from cylcollide.characters.judged import WORDS, Impacts
+from cylcollide.query.chords import Chords
 
 POLICIES = {
     "first_surface": cc.Policy.first_surface({1: 4.0, 2: 0.0}),
@@ -208,6 +211,56 @@ def test_without_ids_each_ray_is_a_shot():
     assert np.array_equal(totals.victims.shot, np.flatnonzero(judged.hit))
     assert np.array_equal(totals.victims.damage, judged.damage[judged.hit])
     assert 0 < (totals.victims.damage == 0.0).sum() < len(totals.victims.damage), "some are hit and not hurt"
+
+
+# Some rays ------------------------------------------------------------------------------------------------------------
+
+
+@pytest.mark.parametrize("kind", ["most_important", "penetration"])
+def test_some_rays_of_judged_shots(kind: str):
+    """Columns, impacts, sums and decisions of a part equal those of its rays in the whole."""
+    judged = judged_by(kind)[-1]
+    rays = np.random.default_rng(4).permutation(len(judged))[:120]
+    for chosen in (rays, slice(5, 90, 2), judged.hit, 7, []):
+        part, rows = judged[chosen], np.atleast_1d(np.arange(len(judged))[chosen])
+        assert not same_bits(judged, part, rows, judged.fields)
+        counts = np.diff(judged.impacts.offsets)[rows]
+        assert np.diff(part.impacts.offsets).tolist() == counts.tolist()
+        taken = np.concatenate([np.arange(*judged.impacts.offsets[i : i + 2]) for i in rows] or [np.zeros(0, int)])
+        counted_anew = {"ray"}
+        assert not same_bits(judged.impacts, part.impacts, taken.astype(int), {*Impacts.fields} - counted_anew)
+        for k, i in enumerate(rows.tolist()):
+            assert str(part.explain(k)).partition(",")[2] == str(judged.explain(i)).partition(",")[2]
+        assert part.by_shot().damage.sum() == pytest.approx(judged.damage[rows].sum())
+    assert len(judged[rays].impacts) > 30
+
+
+def test_impacts_have_chords(tmp_path: Path):
+    """Of the whole, of a part, and of a loaded file."""
+    state, starts, ends, judged = judged_by("penetration")
+    impacts, chords, expected = judged.impacts, judged.impacts.chords, state.chords_segments(starts, ends)
+    assert len(expected) > 100
+    assert type(chords) is Chords
+    assert expected == chords == expected
+    assert impacts != chords
+    assert impacts[3:40].chords == chords[3:40] == expected[3:40]
+    assert not hasattr(chords, "energy_in")
+    impacts.save(tmp_path / "impacts.npz")
+    loaded = Impacts.load(tmp_path / "impacts.npz").chords
+    assert loaded == expected
+    assert loaded[3:40] == expected[3:40]
+
+
+def test_chords_of_impacts_keep_times_and_shape():
+    history, _ = two_humanoids()
+    starts, ends = np.tile([[[-3.0, 0, 1]], [[-3.0, 0, 1.2]]], (1, 4, 1)), np.array([9.0, 0, 1])
+    past = history.judge_segments(starts, ends, POLICIES["penetration"], 0.55)
+    chords = past.impacts.chords
+    assert chords.shape == past.shape == (2, 4)
+    assert len(chords) > 7
+    assert chords.tick.tolist() == past.tick.tolist()
+    assert chords == history.chords_segments(starts, ends, 0.55)
+    assert np.array_equal(chords.present_position(), past.impacts.present_position())
 
 
 # Decisions in words ---------------------------------------------------------------------------------------------------
