@@ -174,6 +174,7 @@ def test_the_mouse_ray_hits_what_is_under_it(base, rig):
         along = (end - start) / np.linalg.norm(end - start)
         assert np.linalg.norm(np.cross(middle - start, along)) < 1e-3
         assert world.cast_segments(start, end).hit[0]
+        assert np.linalg.norm(start - [8, -7, 3]) < np.linalg.norm(end - [8, -7, 3])
     assert mouse_segment(base) is None, "no mouse without a window"
 
 
