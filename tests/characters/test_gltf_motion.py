@@ -161,12 +161,12 @@ def test_a_mirrored_or_sheared_bone_is_refused(tmp_path, arm):
 
 @pytest.mark.timeout(20)
 def test_a_deep_chain_is_read_in_one_pass(tmp_path):
-    nodes = [{"translation": [0, 0, 1], "children": [k + 1]} for k in range(2000)] + [{}]
+    nodes = [{"translation": [0, 0, 1], "children": [k + 1]} for k in range(1200)] + [{}]
     turns = (0, "rotation", [0, 1], [IDENTITY, QUARTER], "LINEAR")
     started = process_time()
-    clip = cc.Clip.load_gltf(written(tmp_path, turns, nodes=nodes, skins=[{"joints": list(range(2001))}]))
-    assert process_time() - started < 6.0
-    assert clip.parents.tolist() == list(range(-1, 2000))
+    clip = cc.Clip.load_gltf(written(tmp_path, turns, nodes=nodes, skins=[{"joints": list(range(1201))}]))
+    assert process_time() - started < 4.0
+    assert clip.parents.tolist() == list(range(-1, 1200))
 
 
 def test_bones_are_the_skin_s_joints_in_the_largest_tree(tmp_path):
