@@ -32,13 +32,6 @@ def test_a_scaled_rig_has_scaled_limbs(by: float):
     assert (larger == rig) == (by == 1.0)
 
 
-def test_a_person_of_another_height():
-    one, other = cc.Rig.humanoid(1.75).scaled(1.9 / 1.75), cc.Rig.humanoid(1.9)
-    assert np.allclose(one.rest_positions, other.rest_positions, rtol=1e-14)
-    assert np.allclose(one.limbs.radius, other.limbs.radius, rtol=1e-14)
-    assert one.groups == other.groups
-
-
 @pytest.mark.parametrize("kind", [np.float16, np.float32, np.longdouble, int])
 def test_a_scale_of_any_kind(kind: type):
     assert HUMANOID.scaled(kind(2)) == HUMANOID.scaled(2.0)
