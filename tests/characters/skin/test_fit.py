@@ -121,10 +121,10 @@ def test_limbs_end_at_the_joint():
     assert 0.48 < low < 0.52
 
 
-@pytest.mark.parametrize("body", ["lumpy", "symmetric"])
-def test_a_turned_body_gives_the_same_limbs_in_bone_frames(body):
+def test_a_turned_body_gives_the_same_limbs_in_bone_frames():
+    """On the plane of symmetry, where the fit keeps to it, and beside it."""
     rng = np.random.default_rng(8)
-    given = lumpy(rng) if body == "lumpy" else two_arms(rng)
+    given = two_arms(rng)
     before = cc.Rig.from_skin(**given, shapes=[Shape.TAPERED])
     matrix, turn = skins.rotation(rng)
     shift = np.array([3.0, -5.0, 2.0])
