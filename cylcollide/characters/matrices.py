@@ -1,10 +1,9 @@
 """Transforms as matrices, as engines give them: conversion to positions and orientations, and error messages."""
 
-from collections.abc import Sequence
-from typing import Any, Literal, TypeAlias
+from typing import Literal, TypeAlias
 
 import numpy as np
-from numpy.typing import ArrayLike, NDArray
+from numpy.typing import ArrayLike
 
 from cylcollide import validate
 from cylcollide._types import Float64Array
@@ -29,7 +28,14 @@ def poses_of_matrices(matrices: ArrayLike, order: MatrixOrder, bones: int) -> tu
     """
     validate.one_of(order, "order", *SHAPES)
     shapes = [(bones, *shape) for shape in SHAPES[order]]
-    given = rows_of_characters(matrices, "matrices", shapes, f" for order={order!r}")
+    expected = " or ".join(f"(k, {', '.join(map(str, shape))})" for shape in shapes)
+    given = validate.as_numbers(matrices, "matrices", expected)
+    if given.shape == (0,):  # of an empty list
+        given = given.reshape(0, *shapes[0])
+    if given.shape in shapes:
+        given = given[None]
+    if given.shape[1:] not in shapes:
+        raise ValueError(f"matrices: expected shape {expected} for order={order!r}, got {given.shape}")
     in_form = given.dtype is validate.FLOAT64 and given.flags.c_contiguous
     numbers = given if in_form else validate.as_float64(given, "matrices")
     k, _, rows, columns = numbers.shape
@@ -42,19 +48,6 @@ def poses_of_matrices(matrices: ArrayLike, order: MatrixOrder, bones: int) -> tu
 
     bad = next((one for one in in_chunks(k * bones, None, convert, MATRICES_PER_THREAD) if one >= 0), -1)
     return (position.reshape(k, bones, 3), turn.reshape(k, bones, 4)), numbers, bad
-
-
-def rows_of_characters(values: ArrayLike, name: str, shapes: Sequence[tuple[int, ...]], note: str) -> NDArray[Any]:
-    """Real numbers (k, *shape), or (*shape) for one character; neither copied nor checked for their range."""
-    expected = " or ".join(f"(k, {', '.join(map(str, shape))})" for shape in shapes)
-    given = validate.as_numbers(values, name, expected)
-    if given.shape in shapes:
-        given = given[None]
-    elif given.shape == (0,):  # of an empty list
-        given = given.reshape(0, *shapes[0])
-    if given.shape[1:] not in shapes:
-        raise ValueError(f"{name}: expected shape {expected}{note}, got {given.shape}")
-    return given
 
 
 def transform_error(matrix: Float64Array, order: MatrixOrder) -> str:

@@ -13,7 +13,6 @@ from cylcollide._types import Float64Array, Int64Array
 from cylcollide.bones.bone import carried, rotation_of
 from cylcollide.bones.bone_rows import in_range, is_quaternion
 from cylcollide.bones.rig_rows import Placed, is_placed
-from cylcollide.characters.matrices import rows_of_characters
 from cylcollide.characters.quaternions import normalised
 from cylcollide.characters.rig_data import RigData
 from cylcollide.characters.skeleton import bone_label, limb_label
@@ -33,8 +32,8 @@ def bone_poses(positions: ArrayLike, orientations: ArrayLike, bones: int) -> tup
 
     Float64 arrays in C order are not copied. Numbers are checked by the loop that reads them.
     """
-    at = _rows(positions, "positions", bones, 3)
-    turn = _rows(orientations, "orientations", bones, 4)
+    at = _rows(positions, "positions", (bones, 3))
+    turn = _rows(orientations, "orientations", (bones, 4))
     if len(at) != len(turn):
         raise ValueError(f"orientations: expected {len(at)} characters, as many as positions, got {len(turn)}")
     return _as_float64(at, "positions"), _as_float64(turn, "orientations")
@@ -60,12 +59,12 @@ def joint_poses(
     """
     bones = len(bone_names)
     given = {
-        "root_positions": _rows(root_positions, "root_positions", 3),
-        "root_orientations": _rows(root_orientations, "root_orientations", 4),
-        "joint_orientations": _rows(joint_orientations, "joint_orientations", bones, 4),
+        "root_positions": _rows(root_positions, "root_positions", (3,)),
+        "root_orientations": _rows(root_orientations, "root_orientations", (4,)),
+        "joint_orientations": _rows(joint_orientations, "joint_orientations", (bones, 4)),
     }
     if joint_positions is not None:
-        given["joint_positions"] = _rows(joint_positions, "joint_positions", bones, 3)
+        given["joint_positions"] = _rows(joint_positions, "joint_positions", (bones, 3))
     k = next((len(rows) for rows in given.values() if len(rows) != 1), 1)
     for name, rows in given.items():
         if len(rows) not in (1, k):
@@ -82,9 +81,17 @@ def joint_poses(
     return at, turn, joints, numbers[3]
 
 
-def _rows(values: ArrayLike, name: str, *shape: int) -> NDArray[Any]:
-    """`rows_of_characters` of one shape."""
-    return rows_of_characters(values, name, [shape], ", one row per character")
+def _rows(values: ArrayLike, name: str, shape: tuple[int, ...]) -> NDArray[Any]:
+    """Real numbers (k, *shape), or (*shape) for one character; neither copied nor checked for their range."""
+    expected = f"(k, {', '.join(map(str, shape))})"
+    given = validate.as_numbers(values, name, expected)
+    if given.shape == shape:
+        given = given[None]
+    elif given.shape == (0,):  # of an empty list
+        given = given.reshape(0, *shape)
+    if given.shape[1:] != shape:
+        raise ValueError(f"{name}: expected shape {expected}, one row per character, got {given.shape}")
+    return given
 
 
 def repeated(limbs: Limbs, placed: Placed, character: Int64Array | None, k: int) -> Limbs:
