@@ -23,8 +23,8 @@ class Followers(NamedTuple):
 
 
 @inlined
-def _product(a: Quaternion, b: Quaternion) -> Quaternion:
-    """Hamilton's product a b."""
+def product(a: Quaternion, b: Quaternion) -> Quaternion:
+    """Hamilton's product a b, each sum from left to right."""
     return (
         a[3] * b[0] + a[0] * b[3] + a[1] * b[2] - a[2] * b[1],
         a[3] * b[1] - a[0] * b[2] + a[1] * b[3] + a[2] * b[0],
@@ -81,7 +81,7 @@ def pose_frames(
         x, y, z = m * p[0] + share * q[0], m * p[1] + share * q[1], m * p[2] + share * q[2]
         root = _between(turns[a], turns[b], 0, share)
         if followers.shift.shape[0] > 0:
-            root = _product(root, as_quaternion(followers.undone, 0))
+            root = product(root, as_quaternion(followers.undone, 0))
             v = rotated(root, as_vector(followers.shift, 0))
             x, y, z = x - v[0], y - v[1], z - v[2]
         positions[i, 0], positions[i, 1], positions[i, 2] = x, y, z

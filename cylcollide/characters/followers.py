@@ -16,9 +16,6 @@ STILL = 1e-6
 SHOWN = 12
 """Largest number of names in a message."""
 
-NO_TURN: Float64Array = np.empty((0, 4))
-NO_SHIFT: Float64Array = np.empty((0, 3))
-
 
 def moving(root_positions: Float64Array, turns: Float64Array) -> list[int]:
     """The bones that move in the frames of `pose_frames`, the root also by its path; all bones if none moves."""
@@ -41,14 +38,11 @@ def of_rig(names: Sequence[str], root_positions: Float64Array, turns: Float64Arr
     moved = moving(root_positions, turns)
     _check(names, moved, [row for row in moved if row in set(source.tolist())], rig)
     rest = quaternions.normalised(rig.rest_orientations)
-    root_bone = int((source == 0).argmax()) if (source == 0).any() else -1
-    if root_bone < 0:
-        return Followers(source, rest, NO_TURN, NO_SHIFT)
-    if root_bone == 0 and (rig.parents[1:] >= 0).all():
-        rest[0] = quaternions.IDENTITY
-        return Followers(source, rest, NO_TURN, NO_SHIFT)
-    undone = quaternions.conjugate(rig._rest.orientations[[root_bone]])
-    return Followers(source, rest, undone, rig._rest.positions[[root_bone]] - rig._rest.positions[0])
+    of_root = np.flatnonzero(source == 0)
+    if of_root.tolist() == [0] and (rig.parents[1:] >= 0).all():
+        rest[0], of_root = quaternions.IDENTITY, of_root[:0]
+    undone = quaternions.conjugate(rig._rest.orientations[of_root])
+    return Followers(source, rest, undone, rig._rest.positions[of_root] - rig._rest.positions[0])
 
 
 def _check(names: Sequence[str], moved: list[int], matched: list[int], rig: Skeleton) -> None:

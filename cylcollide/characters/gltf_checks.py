@@ -81,14 +81,14 @@ def affine(matrices: Float64Array, where: str) -> None:
         )
 
 
-def similar(matrices: Float64Array) -> bool:
-    """Whether each matrix (n, 4, 4) is a rotation with a uniform scale > 0 and a translation."""
+def unscaled(matrices: Float64Array) -> tuple[Float64Array, Float64Array] | None:
+    """Rotations (n, 3, 3) and uniform scales > 0, (n,), of matrices (n, 4, 4); None if one has other factors."""
     linear = matrices[:, :3, :3]
-    scale = np.cbrt(np.linalg.det(linear))
-    if not (scale > 0.0).all():
-        return False
-    turns = linear / scale[:, None, None]
-    return bool(np.abs(turns @ turns.transpose(0, 2, 1) - np.eye(3)).max() < RIGID)
+    scales = np.cbrt(np.linalg.det(linear))
+    if not (scales > 0.0).all():
+        return None
+    turns: Float64Array = linear / scales[:, None, None]
+    return (turns, scales) if np.abs(turns @ turns.transpose(0, 2, 1) - np.eye(3)).max() < RIGID else None
 
 
 def unique_names(given: Iterable[str | None], fallback: Iterable[str]) -> list[str]:

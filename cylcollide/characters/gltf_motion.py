@@ -187,14 +187,15 @@ def _posed(
             found.append((positions, np.tile(quaternions.IDENTITY, (len(times), 1))))
             scales[row] = 0.0
             continue
-        if not gltf_checks.similar(whole):
+        parts = gltf_checks.unscaled(whole)
+        if parts is None:
             raise ValueError(
                 f"node {path[-1]} ({names[row]!r}): expected a bone that is turned and has one scale > 0 in the scene, "
                 "got one mirrored, sheared or scaled by axes; apply its scale and those above it before the export"
             )
-        size = np.cbrt(np.linalg.det(whole[:, :3, :3]))
-        found.append((positions, quaternions.of_matrices(whole[:, :3, :3] / size[:, None, None])))
-        scales[row] = scales[parent] * float(size[0])
+        turns, sizes = parts
+        found.append((positions, quaternions.of_matrices(turns)))
+        scales[row] = scales[parent] * float(sizes[0])
     return found
 
 

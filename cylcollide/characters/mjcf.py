@@ -23,7 +23,7 @@ TURNS = ((0.0, 0.5**0.5, 0.0, 0.5**0.5), (-(0.5**0.5), 0.0, 0.0, 0.5**0.5), (0.0
 
 
 def rig_arguments(path: str | PathLike[str], mesh: OtherShapes) -> tuple[Any, ...]:
-    """The arguments of the constructor of `Rig` for the model of a file."""
+    """The arguments of the constructor of `Rig` for the model of a file; messages of errors do not name the file."""
     validate.one_of(mesh, "mesh", "raise", "skip")
     file = Path(path)
     file.read_bytes()  # an OSError with the name of the file
@@ -34,9 +34,9 @@ def rig_arguments(path: str | PathLike[str], mesh: OtherShapes) -> tuple[Any, ..
     try:
         model = mujoco.MjSpec.from_file(str(file)).compile()
     except ValueError as error:
-        raise ValueError(f"{file}: expected MJCF that MuJoCo compiles, got {' '.join(str(error).split())}") from None
+        raise ValueError(f"expected MJCF that MuJoCo compiles, got {' '.join(str(error).split())}") from None
     if model.nbody == 1:
-        raise ValueError(f"{file}: expected at least one body besides the world, got none; give the model a body")
+        raise ValueError("expected at least one body besides the world, got none; give the model a body")
     bodies = range(1, model.nbody)
     names = unique_names([model.body(i).name for i in bodies], [f"body_{i}" for i in bodies])
     paired = {*model.pair_geom1.tolist(), *model.pair_geom2.tolist()}
@@ -45,7 +45,7 @@ def rig_arguments(path: str | PathLike[str], mesh: OtherShapes) -> tuple[Any, ..
     for i in range(model.ngeom):
         body = int(model.geom_bodyid[i])
         if body != WORLD and (model.geom_contype[i] or model.geom_conaffinity[i] or i in paired):
-            where = f"{file}, body {names[body - 1]!r}, geom {i} ({model.geom(i).name!r})"
+            where = f"body {names[body - 1]!r}, geom {i} ({model.geom(i).name!r})"
             kind = mujoco.mjtGeom(int(model.geom_type[i])).name.removeprefix("mjGEOM_").lower()
             limb = _limb(model, i, kind, where)
             if limb is not None:

@@ -13,7 +13,7 @@ from cylcollide._types import Float64Array, Int64Array
 from cylcollide.bones.bone import carried, rotation_of
 from cylcollide.bones.bone_rows import in_range, is_quaternion
 from cylcollide.bones.rig_rows import Placed, is_placed
-from cylcollide.characters.quaternions import dot
+from cylcollide.characters.quaternions import normalised
 from cylcollide.characters.rig_data import RigData
 from cylcollide.characters.skeleton import bone_label, limb_label
 from cylcollide.kernels.limb_table import make_table
@@ -173,8 +173,7 @@ def round_poses(positions: ArrayLike, orientations: ArrayLike) -> tuple[Float64A
     at = validate.in_range(validate.as_float64(given, "positions"), "positions")
     turn = validate.in_range(validate.as_float64(turns, "orientations"), "orientations")
     shapes.check_quaternions(turn.reshape(-1, 4), "orientations")
-    turn = turn / np.abs(turn).max(axis=-1, keepdims=True, initial=0.0)
-    turn = turn / np.sqrt(dot(turn, turn))[..., None]
+    turn = normalised(turn / np.abs(turn).max(axis=-1, keepdims=True, initial=0.0))
     return _rounded(at), _rounded(turn)
 
 

@@ -6,6 +6,7 @@ Expressions written by components give the same bits for single rows and for bat
 import numpy as np
 
 from cylcollide._types import Float64Array
+from cylcollide.bones import frames
 from cylcollide.bones.matrices import turn_matrices
 
 IDENTITY = np.array([0.0, 0.0, 0.0, 1.0])
@@ -28,17 +29,8 @@ def conjugate(q: Float64Array) -> Float64Array:
 
 def product(a: Float64Array, b: Float64Array) -> Float64Array:
     """The rotation b followed by a."""
-    ax, ay, az, aw = np.moveaxis(a, -1, 0)
-    bx, by, bz, bw = np.moveaxis(b, -1, 0)
-    return np.stack(
-        [
-            aw * bx + ax * bw + ay * bz - az * by,
-            aw * by - ax * bz + ay * bw + az * bx,
-            aw * bz + ax * by - ay * bx + az * bw,
-            aw * bw - ax * bx - ay * by - az * bz,
-        ],
-        axis=-1,
-    )
+    of_a, of_b = (tuple(np.moveaxis(q, -1, 0)) for q in (a, b))
+    return np.stack(frames.product(of_a, of_b), axis=-1)
 
 
 def rotated(q: Float64Array, vectors: Float64Array) -> Float64Array:

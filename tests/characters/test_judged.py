@@ -1,7 +1,7 @@
-"""Results of judging: columns of rays, sums of shots, decisions in words; and refusals."""
+"""Results of judging: columns of all rays and of some, sums of shots, decisions in words."""
 
 import re
-from collections.abc import Callable
+from pathlib import Path
 from typing import Any
 
 import numpy as np
@@ -11,9 +11,12 @@ from support.check_cylinders import same_bits, sized
 from support.force_loop import MIXED, forced
 from support.labelled import carried
 from support.mixed_queries import grid_limbs, whole_segments
+from support.one_limb import two_humanoids
 
 import cylcollide as cc
 from cylcollide import Reason
+from cylcollide.characters.judged import WORDS, Impacts
+from cylcollide.query.chords import Chords
 
 POLICIES = {
     "first_surface": cc.Policy.first_surface({1: 4.0, 2: 0.0}),
@@ -210,6 +213,56 @@ def test_without_ids_each_ray_is_a_shot():
     assert 0 < (totals.victims.damage == 0.0).sum() < len(totals.victims.damage), "some are hit and not hurt"
 
 
+# Some rays ------------------------------------------------------------------------------------------------------------
+
+
+@pytest.mark.parametrize("kind", ["most_important", "penetration"])
+def test_some_rays_of_judged_shots(kind: str):
+    """Columns, impacts, sums and decisions of a part equal those of its rays in the whole."""
+    judged = judged_by(kind)[-1]
+    rays = np.random.default_rng(4).permutation(len(judged))[:120]
+    for chosen in (rays, slice(5, 90, 2), judged.hit, 7, []):
+        part, rows = judged[chosen], np.atleast_1d(np.arange(len(judged))[chosen])
+        assert not same_bits(judged, part, rows, judged.fields)
+        counts = np.diff(judged.impacts.offsets)[rows]
+        assert np.diff(part.impacts.offsets).tolist() == counts.tolist()
+        taken = np.concatenate([np.arange(*judged.impacts.offsets[i : i + 2]) for i in rows] or [np.zeros(0, int)])
+        counted_anew = {"ray"}
+        assert not same_bits(judged.impacts, part.impacts, taken.astype(int), {*Impacts.fields} - counted_anew)
+        for k, i in enumerate(rows.tolist()):
+            assert str(part.explain(k)).partition(",")[2] == str(judged.explain(i)).partition(",")[2]
+        assert part.by_shot().damage.sum() == pytest.approx(judged.damage[rows].sum())
+    assert len(judged[rays].impacts) > 30
+
+
+def test_impacts_have_chords(tmp_path: Path):
+    """Of the whole, of a part, and of a loaded file."""
+    state, starts, ends, judged = judged_by("penetration")
+    impacts, chords, expected = judged.impacts, judged.impacts.chords, state.chords_segments(starts, ends)
+    assert len(expected) > 100
+    assert type(chords) is Chords
+    assert expected == chords == expected
+    assert impacts != chords
+    assert impacts[3:40].chords == chords[3:40] == expected[3:40]
+    assert not hasattr(chords, "energy_in")
+    impacts.save(tmp_path / "impacts.npz")
+    loaded = Impacts.load(tmp_path / "impacts.npz").chords
+    assert loaded == expected
+    assert loaded[3:40] == expected[3:40]
+
+
+def test_chords_of_impacts_keep_times_and_shape():
+    history, _ = two_humanoids()
+    starts, ends = np.tile([[[-3.0, 0, 1]], [[-3.0, 0, 1.2]]], (1, 4, 1)), np.array([9.0, 0, 1])
+    past = history.judge_segments(starts, ends, POLICIES["penetration"], 0.55)
+    chords = past.impacts.chords
+    assert chords.shape == past.shape == (2, 4)
+    assert len(chords) > 7
+    assert chords.tick.tolist() == past.tick.tolist()
+    assert chords == history.chords_segments(starts, ends, 0.55)
+    assert np.array_equal(chords.present_position(), past.impacts.present_position())
+
+
 # Decisions in words ---------------------------------------------------------------------------------------------------
 
 
@@ -235,39 +288,7 @@ def test_a_decision_has_all_steps():
         Reason.LESS_IMPORTANT, Reason.COUNTED, Reason.LESS_IMPORTANT, Reason.NOT_FIRST, Reason.NOT_FIRST,
     ]  # fmt: skip
     assert "chest" in str(first).splitlines()[0]
-    for row in (2, -3):
-        with pytest.raises(IndexError):
-            judged.explain(row)
-
-
-def test_every_reason_has_words():
-    seen = set()
-    for kind in POLICIES:
-        _, _, _, judged = judged_by(kind, 100)
-        for i in range(len(judged)):
-            decision = judged.explain(i)
-            assert len(str(decision).splitlines()) == 1 + len(decision.steps)
-            seen |= {step.reason for step in decision.steps}
-    assert seen >= set(Reason) - {Reason.OVERLAPPED}
-
-
-# Refused --------------------------------------------------------------------------------------------------------------
-
-AT = [[0.0, 0, 0], [1, 0, 0]], [[1.0, 0, 0], [2, 0, 0]]
-FIRST = POLICIES["first_surface"]
-WRONG: dict[str, tuple[Callable[[cc.HitWorld], Any], str]] = {
-    "no policy": (lambda w: w.judge_segments(*AT, {"head": 4}), "policy: expected a Policy, got dict"),
-    "threads": (lambda w: w.judge_segments(*AT, FIRST, threads=0), "threads: expected"),
-    "mask": (lambda w: w.judge_segments(*AT, FIRST, mask=-1), "mask: expected"),
-    "inside": (lambda w: w.judge_rays(*AT, FIRST, inside="out"), "inside: expected 'hit', 'exit' or 'ignore'"),
-}
-
-
-@pytest.mark.parametrize("which", WRONG)
-def test_bad_arguments(which: str):
-    call, sentence = WRONG[which]
-    with pytest.raises(ValueError, match=sentence):
-        call(cc.HitWorld(mixed(28).limbs()))
+    assert {*WORDS} == {*Reason}
 
 
 @pytest.mark.parametrize("ray", [3, -4, 1.0, [0], None, True])

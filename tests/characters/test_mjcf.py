@@ -45,11 +45,15 @@ def models(tmp_path: Path) -> list[Path]:
     return [tmp_path / "model.xml", *(data_folder() / "mjcf" / f"{name}.xml" for name in names)]
 
 
-def test_placed_limbs_match_the_geoms_of_mujoco(tmp_path):
+def test_bones_and_placed_limbs_match_the_bodies_and_geoms_of_mujoco(tmp_path):
+    """Bodies at rest, and geoms in another pose."""
     rng = np.random.default_rng(1)
     for path in models(tmp_path):
         rig, model = cc.Rig.from_mjcf(path), mujoco.MjModel.from_xml_path(str(path))
         data = mujoco.MjData(model)
+        mujoco.mj_kinematics(model, data)
+        positions, _ = rig.forward(rig.rest_positions[0], STILL, rig.rest_orientations)
+        assert positions[0] == pytest.approx(data.xpos[1:], abs=1e-14)
         data.qpos[:] = rng.normal(size=model.nq)
         mujoco.mj_normalizeQuat(model, data.qpos)
         mujoco.mj_kinematics(model, data)
@@ -69,15 +73,6 @@ def test_placed_limbs_match_the_geoms_of_mujoco(tmp_path):
             elif kind == cc.Shape.BOX:
                 assert limbs.box_axes[limb] == pytest.approx(turn.T, abs=1e-14)
                 assert limbs.half_extents[limb].tolist() == size.tolist()
-
-
-def test_bodies_at_rest_match_mujoco(tmp_path):
-    for path in models(tmp_path):
-        rig, model = cc.Rig.from_mjcf(path), mujoco.MjModel.from_xml_path(str(path))
-        data = mujoco.MjData(model)
-        mujoco.mj_kinematics(model, data)
-        positions, _ = rig.forward(rig.rest_positions[0], STILL, rig.rest_orientations)
-        assert positions[0] == pytest.approx(data.xpos[1:], abs=1e-14)
 
 
 def swap(old: str, new: str) -> str:

@@ -71,15 +71,6 @@ def test_bits_do_not_depend_on_the_batch(rig):
     assert rig.place(np.asfortranarray(positions), orientations.tolist(), character=np.arange(21)) == placed
 
 
-def test_a_box_turned_by_its_bone_is_hit_in_place():
-    limbs = cc.Limbs.boxes([[1.0, 0.0, 0.0]], STILL, [2.0, 0.1, 0.1])
-    rig = cc.Rig(["turret"], [-1], [[0, 0, 0]], [STILL], limbs, 0)
-    across, along = [[0, 2.5, 1], [0, 2.5, -1]], [[2.5, 0, 1], [2.5, 0, -1]]
-    for turn, hit in ((STILL, [False, True]), ([0, 0, 1, 1], [True, False])):
-        world = cc.HitWorld(rig.place(np.zeros((1, 1, 3)), [[turn]]))
-        assert world.cast_segments([across[0], along[0]], [across[1], along[1]]).hit.tolist() == hit
-
-
 def test_points_stay_points_and_the_shortest_axes_may_not_shrink():
     """A sphere far away keeps p1 = p2; a limb whose axis would become shorter than 2**-500 is refused."""
     eighth = [[[0.0, 0.0, np.sin(np.pi / 8), np.cos(np.pi / 8)]]]

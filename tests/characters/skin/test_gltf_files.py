@@ -160,8 +160,6 @@ def test_bones_have_vrm_names(tmp_path, extension):
     content["nodes"][4]["name"] = "腰"
     assert read(tmp_path, (content, data), names="vrm").bone_names == ("hips", "neck")
     assert read(tmp_path, (content, data)).bone_names == ("腰", "head")
-    rig = cc.Rig.from_gltf(tmp_path / "a.gltf", names="vrm", shapes=[cc.Shape.CYLINDER]).with_groups()
-    assert rig.limbs.hit_group.tolist() == [2, 2]
 
 
 def test_the_skin_comes_with_the_rig(tmp_path):
@@ -170,7 +168,7 @@ def test_the_skin_comes_with_the_rig(tmp_path):
     report = skin_report(rig)
     assert report == skin_report(rig, rig.skin)
     assert all(0.9 <= fit.own_coverage < 0.93 for fit in report.bones)
-    assert skin_report(rig.with_groups({"h*": 3})) == report
+    assert rig.with_groups({"h*": 3}).skin is rig.skin
     assert cc.Rig.humanoid().skin is None
     for other, message in ((cc.Rig.humanoid(), "skin: expected a Skin, got none"), (rig.scaled(2), "got none")):
         with pytest.raises(ValueError, match=message):

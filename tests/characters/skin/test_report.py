@@ -19,7 +19,7 @@ def test_volumes():
 
 def arm(radius=0.1):
     """A straight arm of two bones with a cylindrical skin, from z = 0 to 1."""
-    points, faces = skins.cylinder([0, 0, 0], [0, 0, 1], radius, sides=128, rings=40)
+    points, faces = skins.cylinder([0, 0, 0], [0, 0, 1], radius, sides=64, rings=40)
     low = (points[:, 2] < 0.5 - 1e-9).astype(float)
     return skins.arguments((points, faces), np.stack([low, 1 - low], 1), ("a", "b"), (-1, 0), [(0, 0, 0), (0, 0, 0.5)])
 
@@ -53,16 +53,16 @@ def test_a_known_arm():
     assert str(report).splitlines()[-1] == "without limbs: none"
 
 
-@pytest.mark.parametrize("moved", [0.0, 100.0])
-def test_inverted_skin_or_a_hole_keeps_the_enclosed_volume(moved):
-    given = arm() | {"rest_positions": [[moved, 0, 0], [0, 0, 0.5]]}
-    given["vertices"] = given["vertices"] + [moved, 0, 0]
+def test_inverted_skin_or_a_hole_keeps_the_enclosed_volume():
+    """Far from the origin, where the flux through a hole would be large."""
+    given = arm() | {"rest_positions": [[100, 0, 0], [0, 0, 0.5]]}
+    given["vertices"] = given["vertices"] + [100, 0, 0]
     rig = rig_with(cc.Limbs.cylinders([[0, 0, 0], [0, 0, 0]], [[0, 0, 0.5], [0, 0, 0.5]], 0.1), [0, 1], given)
     faces, closed = np.asarray(given["faces"]), skin_report(rig, Skin(**given))
     turned = skin_report(rig, Skin(**given | {"faces": faces[:, ::-1]}))
     for one, other in zip((*closed.bones, closed.whole), (*turned.bones, turned.whole), strict=True):
         assert one.volume_ratio == pytest.approx(other.volume_ratio, rel=1e-9)
-    beside = given["vertices"][faces].mean(axis=1)[:, :2] @ [1, 0] < moved + 0.09  # a slit along the arm
+    beside = given["vertices"][faces].mean(axis=1)[:, :2] @ [1, 0] < 100.09  # a slit along the arm
     assert 0.8 < beside.mean() < 0.99
     opened = skin_report(rig, Skin(**given | {"faces": faces[beside]}))
     assert opened.whole.skin_volume == pytest.approx(closed.whole.skin_volume, rel=0.2)
@@ -96,7 +96,7 @@ def test_the_report_names_mirrored_bones():
     ):
         places = [(0, 0, 0.5), (0.2, 0, 0.5), (-0.2, 0, 0.5)]
         given = skins.arguments((points, faces), np.eye(3)[whose], names, (-1, 0, 0), places)
-        report = skin_report(cc.Rig.from_skin(**given, shapes=[cc.Shape.SPHERE]))
+        report = skin_report(rig_with(cc.Limbs.spheres(np.zeros((3, 3)), 0.1), [0, 1, 2], given), Skin(**given))
         assert report.mirrored == expected
         alike = "symmetric: spine, LeftArm and RightArm" if expected else "symmetric: none"
         assert alike in str(report).splitlines()

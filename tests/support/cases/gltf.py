@@ -26,10 +26,11 @@ def known():
 
 
 class Writer:
-    """The buffer, views and accessors of a document."""
+    """The buffer, views and accessors of a document, new or given with its data."""
 
-    def __init__(self):
-        self.data, self.views, self.accessors = b"", [], []
+    def __init__(self, content=None, data=b""):
+        self.data = data
+        self.views, self.accessors = (content[name] if content else [] for name in ("bufferViews", "accessors"))
 
     def add(self, rows, code, kind, normalized=False, stride=None):
         rows = np.ascontiguousarray(rows, {FLOAT: "<f4", USHORT: "<u2", UBYTE: "u1", UINT: "<u4"}[code])
