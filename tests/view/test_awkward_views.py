@@ -14,10 +14,10 @@ import cylcollide as cc
 viser = pytest.importorskip("viser", reason="the extra view")
 
 from cylcollide.view import view
+from cylcollide.view.firing import make_firing
 from cylcollide.view.marks import unit_direction
 from cylcollide.view.people import range_rig
 from cylcollide.view.range import Range
-from cylcollide.view.range_command import make_firing
 
 LENGTHS = [0.0, 5e-324, 1e-200, 1e-15]
 POLICY = cc.Policy.first_surface(damage={})

@@ -10,10 +10,9 @@ import cylcollide as cc
 pytest.importorskip("viser", reason="the extra view")
 
 from cylcollide.view import firing as room
-from cylcollide.view.firing import REACH, Firing
+from cylcollide.view.firing import REACH, Firing, make_firing
 from cylcollide.view.people import People, range_rig, walk
 from cylcollide.view.range import GAP, Range, words_of
-from cylcollide.view.range_command import make_firing
 
 EYE = np.array([1.0, -9.5, 2.6])
 
