@@ -19,10 +19,10 @@ from cylcollide.view.server import stop
 from cylcollide.view.stage import FARTHEST, THINNEST
 
 POLICY = cc.Policy.first_surface(damage={})
-PLACES = [5e5, 2e6, 1e7, 1e9]
+PLACES = [5e5, 1e9]
 
 
-def played(path: Path, far: float, ticks: int = 4) -> cc.PoseHistory:
+def played(path: Path, far: float, ticks: int = 2) -> cc.PoseHistory:
     """History of two people and a wall, `far` along x and y, and a log of hits and misses in a file."""
     world, rig, middle = cc.HitWorld(), cc.Rig.humanoid(), np.array([far, far, 0.0])
     ids, history = world.spawn(rig, 2), cc.PoseHistory(world)
@@ -50,7 +50,7 @@ def seen(viewer) -> dict[str, np.ndarray]:
 def test_a_scene_far_away_equals_one_near_the_origin(viewer_of, far, tmp_path: Path):
     pair = [played(tmp_path / f"{place}.shots", place) for place in (0.0, far)]
     logs = [cc.ShotLog.open(tmp_path / f"{place}.shots") for place in (0.0, far)]
-    for both, shots in ((pair, 0), ([history.limbs_at(0.0) for history in pair], 0), (logs, 8)):
+    for both, shots in ((pair, 0), (logs, 4)):
         near, away = map(viewer_of, both)
         assert near._origin.tolist() == [0, 0, 0]
         for viewer in (near, away):
@@ -123,8 +123,7 @@ def test_the_limb_under_the_pointer_is_named_far_away(viewer_of):
     assert viewer._name_at(np.array([3.0, -9, 0]), [0, 1, 0]).startswith("far")
 
 
-@pytest.mark.parametrize("up", ["y", "z"])
-@pytest.mark.parametrize("size", [THINNEST, 1e-9, 1e-3, 1e3, 1e10])
+@pytest.mark.parametrize(("size", "up"), [(THINNEST, "y"), (1e-3, "z"), (1e10, "z")])
 def test_all_sizes_within_the_range_have_a_page(viewer_of, sent, size, up, tmp_path: Path):
     one, large = (viewer_of(cc.Rig.humanoid().scaled(by), up=up) for by in (1.0, 20.0 * size))
     for name, places in seen(one).items():

@@ -28,9 +28,9 @@ from cylcollide.view.viewer import AS_NOW, AS_PLAYER, FROM_SIDE
 
 @pytest.fixture(scope="module")
 def match(tmp_path_factory: pytest.TempPathFactory):
-    """A match of 6 ticks, its log, and its limbs at each tick."""
+    """A match of 6 ticks with 2 shots each, its log, and its limbs at each tick."""
     path, limbs = tmp_path_factory.mktemp("view") / "match.shots", []
-    return logged(path, 6, after=lambda match: limbs.append(match.world.limbs)), path, limbs
+    return logged(path, 6, 2, after=lambda match: limbs.append(match.world.limbs)), path, limbs
 
 
 def test_the_scene_has_all_limbs_where_they_are(viewer_of, match):
@@ -114,7 +114,7 @@ def test_shots_of_a_log_are_shown_as_judged(viewer_of, match):
         subject, found = subject_of(log), {True: 0, False: 0}
         assert len(subject.times) == len(log.ticks) == 6
         viewer = viewer_of(subject)
-        for shot in list(log)[::3]:
+        for shot in list(log)[::2]:
             viewer.choose(shot.number)
             told = viewer._shown_shot
             assert viewer._listed.value == subject.shots[shot.number]
