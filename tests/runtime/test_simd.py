@@ -146,7 +146,9 @@ def run(script, environment, *arguments):
 
 
 @pytest.mark.skipif(not IS_COMPILED, reason="about machine code")
-@pytest.mark.parametrize("processor", ["generic", "no AVX-512"])
+@pytest.mark.parametrize(
+    "processor", ["generic", pytest.param("no AVX-512", marks=[pytest.mark.long, pytest.mark.ci_long])]
+)
 def test_operations_are_bit_equal_on_lesser_processors(tmp_path, processor):
     """Four SSE2 vectors without fused multiply-add, or two AVX vectors, give the bits of this processor.
 
