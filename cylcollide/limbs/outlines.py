@@ -52,9 +52,9 @@ def surfaces(limbs: Limbs, rows: ArrayLike, around: int = AROUND) -> Iterator[Fl
         yield from found
 
 
-def surface_points(limbs: Limbs, i: int, around: int = AROUND) -> Float64Array:
+def surface_points(limbs: Limbs, i: int) -> Float64Array:
     """Points of `surfaces` for limb i, (n, 3)."""
-    return next(surfaces(limbs, [i], around))
+    return next(surfaces(limbs, [i]))
 
 
 def hull(points: Float64Array, around: int = AROUND) -> Float64Array:

@@ -160,10 +160,10 @@ def key(axes: Any, label: str, **style: Any) -> None:
     axes.fill([], [], **{"edgecolor": LINE, "linewidth": 0.6, "label": label, **style})
 
 
-def finished(figure: Figure, title: str, path: str | PathLike[str] | None, columns: int = 6) -> Figure:
+def finished(figure: Figure, title: str, path: str | PathLike[str] | None) -> Figure:
     """The figure with its title and legend, written to a file if a path is given; dollar signs begin no formula."""
     if any(axes.get_legend_handles_labels()[0] for axes in figure.axes):
-        figure.legend(loc="outside lower center", fontsize=9, ncols=columns, frameon=False)
+        figure.legend(loc="outside lower center", fontsize=9, ncols=6, frameon=False)
     figure.suptitle("\n".join(fill(line, 110) for line in title.split("\n")), fontsize=11)
     texts: Any = figure.findobj(lambda one: hasattr(one, "set_parse_math"))
     for text in texts:

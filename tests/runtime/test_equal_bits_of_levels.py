@@ -36,7 +36,7 @@ POLICIES = (
 )
 SIZES = {"small": (0.004, 48), "usual": (0.006, 240), "large": (0.015, 600)}
 """Share of the mixed queries, and number of queries about the past."""
-MACHINE_CODE = [level for level in levels.installed() if levels.module_of(level).supported()]
+MACHINE_CODE = levels.usable()
 
 
 def past_results(n: int) -> Iterator[Answered]:

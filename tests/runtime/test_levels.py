@@ -12,7 +12,7 @@ import cylcollide as cc
 from cylcollide.runtime import levels
 
 PACKAGE = ABOVE_PACKAGE / "cylcollide"
-HAS = [level for level in levels.installed() if levels.module_of(level).supported()]
+HAS = levels.usable()
 """Levels that are installed and that this processor has."""
 
 needs_machine_code = pytest.mark.skipif(not HAS, reason="about machine code")
@@ -122,13 +122,9 @@ print(json.dumps([cc.info().level, hits.fraction.tolist(), sorted({name.partitio
 """
 
 
-BYTECODE = {"PYTHONDONTWRITEBYTECODE": ""}
-"""A copy of the package keeps its own: the next process starts sooner."""
-
-
 def ask(root: Path, script: str = ASK, **how) -> tuple[list, list[str]]:
     """Run a script with the package below `root`; return its result, and the lines of its warnings."""
-    how.setdefault("env", environment(root, **BYTECODE))
+    how.setdefault("env", environment(root))
     done = run_python("-W", "always", "-c", script, **how)
     assert done.returncode == 0, done.stderr
     return json.loads(done.stdout), [line for line in done.stderr.splitlines() if "Warning: " in line]
