@@ -3,9 +3,9 @@
 import json
 import sqlite3
 import webbrowser
-from contextlib import ExitStack
+from contextlib import ExitStack, closing
 from pathlib import Path
-from typing import TYPE_CHECKING, Annotated, Any
+from typing import Annotated, Any
 
 import typer
 
@@ -19,9 +19,6 @@ from cylcollide.terminal import errors_in_one_line, keep_inputs, stop, until_int
 from cylcollide.view.firing import POLICY, make_firing
 from cylcollide.view.people import range_rig
 from cylcollide.view.subjects import Subject, subject_of, subject_of_cases
-
-if TYPE_CHECKING:
-    from cylcollide.view.viewer import Viewer
 
 EXPECTED = "limbs (.npz), a rig (.json), a shot log, or cases of `cylcollide crosscheck`"
 
@@ -49,11 +46,7 @@ def view_file(
         if shot is not None and shot >= count:
             expected = f"less than {count}, the shots of {file}" if count else f"a file with shots, {file} has none"
             stop(f"--shot: expected {expected}, got {shot}")
-        _show_or_write(view(subject, up=up, port=port, open_browser=opens), shot, html, png)  # type: ignore[arg-type]
-
-
-def _show_or_write(viewer: "Viewer", shot: int | None, html: Path | None, png: Path | None) -> None:
-    try:
+        viewer = opened.enter_context(closing(view(subject, up=up, port=port, open_browser=opens)))  # type: ignore[arg-type]
         if shot is not None:
             viewer.choose(shot)
         if png is not None:
@@ -65,8 +58,6 @@ def _show_or_write(viewer: "Viewer", shot: int | None, html: Path | None, png: P
         if html is None and png is None:
             with until_interrupted(viewer.url):
                 viewer.wait()
-    finally:
-        viewer.close()
 
 
 def read_subject(file: Path, opened: ExitStack) -> Subject:
@@ -119,10 +110,7 @@ def open_range(
         own = range_rig() if rig is None else Rig.load(rig)
         chosen = POLICY if policy is None else Policy.load(policy)
         shown = Range(make_firing(own, motion or [], people, seed, chosen, energy), port)
-    try:
-        with until_interrupted(shown.url):
-            if browser and has_display():
-                webbrowser.open(shown.url)
-            shown.run()
-    finally:
-        shown.close()
+    with closing(shown), until_interrupted(shown.url):
+        if browser and has_display():
+            webbrowser.open(shown.url)
+        shown.run()
