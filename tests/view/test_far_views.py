@@ -117,12 +117,6 @@ def test_a_page_far_away_has_places_near_zero(viewer_of, sent, tmp_path: Path):
     assert max(np.abs(places).max(initial=0.0) for _, places in sent) < 40.0
 
 
-def test_the_limb_under_the_pointer_is_named_far_away(viewer_of):
-    viewer = viewer_of(cc.Limbs.spheres([[1e7, 1e7, 0], [1e7 + 3, 1e7, 0]], 1.0, name=["near", "far"]))
-    assert viewer._name_at(np.array([-5.0, 0, 0]), [1, 0, 0]).startswith("near: sphere, row 0")
-    assert viewer._name_at(np.array([3.0, -9, 0]), [0, 1, 0]).startswith("far")
-
-
 @pytest.mark.parametrize(("size", "up"), [(THINNEST, "y"), (1e-3, "z"), (1e10, "z")])
 def test_all_sizes_within_the_range_have_a_page(viewer_of, sent, size, up, tmp_path: Path):
     one, large = (viewer_of(cc.Rig.humanoid().scaled(by), up=up) for by in (1.0, 20.0 * size))

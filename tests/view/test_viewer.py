@@ -74,10 +74,10 @@ def test_frames_of_ticks_are_those_of_the_world():
     assert np.array_equal(now.bones, then.bones)
 
 
-def test_a_limb_hit_by_a_ray_is_named(viewer_of):
-    limbs = cc.Limbs.spheres(
-        [[0, 0, 0], [3, 0, 0]], [1.0, 1.0], name=["near", "far"], character=[7, 8], hit_group=[1, 2]
-    )
+@pytest.mark.parametrize("x", [0.0, 1e7])
+def test_a_limb_hit_by_a_ray_is_named(viewer_of, x: float):
+    """A ray of the scene begins at a place from the view's origin."""
+    limbs = cc.Limbs.spheres([[x, 0, 0], [x + 3, 0, 0]], 1.0, name=["near", "far"], character=[7, 8], hit_group=[1, 2])
     viewer = viewer_of(limbs)
     assert viewer._name_at([-5, 0, 0], [1, 0, 0]).startswith("near, character 7: sphere, row 0, hit group 1")
     assert viewer._name_at([9, 0, 0], [-1, 0, 0]).startswith("far, character 8")
