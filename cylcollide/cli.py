@@ -63,7 +63,7 @@ COMMANDS = {
         "judge the shots of a log again",
     ),
     "range": Command(
-        "cylcollide.view.range_command",
+        "cylcollide.view.command",
         "open_range",
         "view",
         "nothing was written",

@@ -12,7 +12,7 @@ from cylcollide.bullet.client import Client
 from cylcollide.bullet.plane import Sheet
 from cylcollide.bullet.tuples import RayTestResult
 from cylcollide.limbs.meshes import frames_along
-from cylcollide.limbs.wireframe import outlines
+from cylcollide.limbs.outlines import outlines
 
 if TYPE_CHECKING:
     from cylcollide.history.pose_history import PoseHistory

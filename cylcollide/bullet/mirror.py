@@ -34,7 +34,7 @@ from cylcollide.bullet.scene import SceneReader
 from cylcollide.bullet.thick_hits import cast
 from cylcollide.bullet.tuples import MISS, RayTestResult, hit_tuples
 from cylcollide.bullet.watch import WatchedClient, changes_of
-from cylcollide.limbs.wireframe import outlines
+from cylcollide.limbs.outlines import outlines
 from cylcollide.query.arguments import arguments_of
 
 

@@ -19,7 +19,7 @@ from cylcollide.history.miss_explanation import MissExplanation
 from cylcollide.history.misses import MissOptions
 from cylcollide.history.queries import PastQueries
 from cylcollide.history.ticks import Interpolation, Ring, Tick, structure_of, tick_of
-from cylcollide.limbs.browser import PORT, viewer_of
+from cylcollide.limbs.figures import PORT, viewer_of
 from cylcollide.limbs.pictures import Scene, scene_figure
 from cylcollide.limbs.shot_figure import ends_of_shot, first_hit, shot_figure
 from cylcollide.process.signatures import with_options

@@ -1,5 +1,6 @@
-"""The only imports of Matplotlib: an empty figure, and polygons in it."""
+"""Pictures by extras, imported on first use: the only imports of Matplotlib, and of `view/`, a layer above."""
 
+from importlib import import_module
 from typing import TYPE_CHECKING, Any
 
 from cylcollide._types import Float64Array
@@ -29,3 +30,12 @@ def add_polygons(axes: Any, corners: list[Float64Array], **style: Any) -> None:
     from matplotlib.collections import PolyCollection  # noqa: PLC0415  # as above: without the extra there are no axes
 
     axes.add_collection(PolyCollection(corners, **style))
+
+
+PORT = 8765
+"""The port of the first viewer on a machine; further ones use the next free ports."""
+
+
+def viewer_of(seen: Any, up: str, port: int, open_browser: bool) -> Any:
+    """The `cylcollide.view.Viewer` of an object; ImportError without viser, which names the extra."""
+    return import_module("cylcollide.view").view(seen, up=up, port=port, open_browser=open_browser)

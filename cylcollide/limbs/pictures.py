@@ -30,7 +30,7 @@ TARGET, OTHERS = "#b9cbe0", "#e9eef4"
 WALLS_SHOWN = 0.3
 """Opacity of walls."""
 SKIN = "#d8d3cb"
-FROM_ABOVE, STATIC = "from above", "static (wall, floor)"
+FROM_ABOVE = "from above"
 MARGIN = 1.12
 """Size of a window relative to its contents."""
 
@@ -149,6 +149,11 @@ def draw_walls(axes: Any, view: View, limbs: Limbs, rows: Sequence[int]) -> None
     draw_limbs(axes, view, limbs, rows, [WALL] * len(rows), alpha=WALLS_SHOWN)
 
 
+def draw_now(axes: Any, view: View, limbs: Limbs, rows: Sequence[int]) -> None:
+    """Draw limbs at their present places, dashed."""
+    draw_limbs(axes, view, limbs, rows, ["none"] * len(rows), edgecolors=NOW, linestyles="--", linewidths=1.0)
+
+
 def pale(color: str, share: float = 0.5) -> str:
     """A colour mixed with white."""
     parts = (int(color[k : k + 2], 16) for k in (1, 3, 5))
@@ -160,10 +165,18 @@ def key(axes: Any, label: str, **style: Any) -> None:
     axes.fill([], [], **{"edgecolor": LINE, "linewidth": 0.6, "label": label, **style})
 
 
-def finished(figure: Figure, title: str, path: str | PathLike[str] | None, columns: int = 6) -> Figure:
+def add_keys(axes: Any, has_walls: bool, has_now: bool) -> None:
+    """Add entries for walls, and for limbs at their present places, to the legend."""
+    if has_walls:
+        key(axes, "static (wall, floor)", facecolor=WALL, alpha=WALLS_SHOWN)
+    if has_now:
+        key(axes, "now", facecolor="none", edgecolor=NOW, linestyle="--")
+
+
+def finished(figure: Figure, title: str, path: str | PathLike[str] | None) -> Figure:
     """The figure with its title and legend, written to a file if a path is given; dollar signs begin no formula."""
     if any(axes.get_legend_handles_labels()[0] for axes in figure.axes):
-        figure.legend(loc="outside lower center", fontsize=9, ncols=columns, frameon=False)
+        figure.legend(loc="outside lower center", fontsize=9, ncols=6, frameon=False)
     figure.suptitle("\n".join(fill(line, 110) for line in title.split("\n")), fontsize=11)
     texts: Any = figure.findobj(lambda one: hasattr(one, "set_parse_math"))
     for text in texts:
@@ -200,7 +213,7 @@ def scene_figure(
         draw_walls(axes, view, limbs, [i for i in walls if i not in colors])
         draw_limbs(axes, view, limbs, list(colors), list(colors.values()))
         if now is not None:
-            draw_limbs(axes, view, now.limbs, live, ["none"] * len(live), **DASHED)
+            draw_now(axes, view, now.limbs, live)
         for one in scene.characters.tolist() if is_map else ():
             middle = view.flat(0.5 * (limbs.p1 + limbs.p2)[limbs.character == one]).mean(axis=0)
             axes.plot(*middle, marker="o", markersize=14, color=COLORS[3], fillstyle="none")
@@ -209,15 +222,8 @@ def scene_figure(
     for name, number in scene.groups.items():
         if number in shown:
             key(first, f"{name} ({number})", facecolor=pale(numbers[number], 0.7))
-    if scene.is_wall.any():
-        key(first, STATIC, facecolor=WALL, alpha=WALLS_SHOWN)
-    if now is not None:
-        key(first, "now", facecolor="none", edgecolor=NOW, linestyle="--")
+    add_keys(first, bool(scene.is_wall.any()), now is not None)
     return finished(figure, title, path)
-
-
-DASHED: dict[str, Any] = {"edgecolors": NOW, "linestyles": "--", "linewidths": 1.0}
-"""Style of limbs at their present places."""
 
 
 def rig_figure(

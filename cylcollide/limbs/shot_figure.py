@@ -15,20 +15,18 @@ from cylcollide.limbs.figures import new_figure
 from cylcollide.limbs.limbs import Limbs
 from cylcollide.limbs.outlines import AROUND, LINE, surfaces
 from cylcollide.limbs.pictures import (
-    DASHED,
     FROM_ABOVE,
     GAP,
     HIT,
-    NOW,
     OTHERS,
-    STATIC,
     TARGET,
     WALL,
-    WALLS_SHOWN,
     Scene,
     View,
+    add_keys,
     axis_views,
     draw_limbs,
+    draw_now,
     draw_walls,
     finished,
     key,
@@ -180,7 +178,7 @@ def shot_figure(
     if now is not None:
         live = np.flatnonzero(np.isin(now.character, limbs.character[about]) & (now.character >= 0)).tolist()
         for name, view in (("along", along), ("map", above)):
-            draw_limbs(axes[name], view, now, live, ["none"] * len(live), **DASHED)
+            draw_now(axes[name], view, now, live)
     _legend(axes, scene, shot, unit, now is not None)
     if below is not None:
         below(axes["below"])
@@ -265,10 +263,7 @@ def _legend(panels: Any, scene: Scene, shot: DrawnShot, unit: str, has_now: bool
         axes.plot([], [], linestyle="", marker="o", color=HIT, label="where it hits")
     if _has(panels["map"], CROSSED):
         key(axes, "also crossed", facecolor=CROSSED)
-    if _has(axes, WALL) or _has(panels["map"], WALL):
-        key(axes, STATIC, facecolor=WALL, alpha=WALLS_SHOWN)
-    if has_now:
-        key(axes, "now", facecolor="none", edgecolor=NOW, linestyle="--")
+    add_keys(axes, _has(axes, WALL) or _has(panels["map"], WALL), has_now)
 
 
 def _has(axes: Any, color: str) -> bool:

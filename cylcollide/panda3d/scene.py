@@ -7,7 +7,7 @@ from typing import Any, TypeAlias
 import numpy as np
 
 from cylcollide._types import Float64Array
-from cylcollide.limbs import wireframe as lines
+from cylcollide.limbs import outlines as lines
 from cylcollide.limbs.limbs import Limbs
 from cylcollide.panda3d.joints import core
 

@@ -17,7 +17,7 @@ from cylcollide._types import Float64Array, Int64Array
 from cylcollide._version import __version__
 from cylcollide.characters.judged import Judged
 from cylcollide.characters.policy import Policy
-from cylcollide.limbs.browser import PORT, viewer_of
+from cylcollide.limbs.figures import PORT, viewer_of
 from cylcollide.process.signatures import Shown
 from cylcollide.shotlog.explained import ShotExplanation, explanation_of, of_row
 from cylcollide.shotlog.pages import NO_STATE

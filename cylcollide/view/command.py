@@ -1,23 +1,24 @@
-"""The command ``cylcollide view``: shows a file in the browser, or writes it as a page or a picture."""
+"""The commands ``cylcollide view``, for a file in the browser, and ``cylcollide range``, for people to shoot at."""
 
 import json
 import sqlite3
-from contextlib import ExitStack
+import webbrowser
+from contextlib import ExitStack, closing
 from pathlib import Path
-from typing import TYPE_CHECKING, Annotated, Any
+from typing import Annotated, Any
 
 import typer
 
+from cylcollide.characters.policy import Policy
 from cylcollide.characters.rig import Rig
-from cylcollide.limbs.browser import PORT
+from cylcollide.limbs.figures import PORT
 from cylcollide.limbs.limbs import Limbs
 from cylcollide.shotlog.logged import LoggedShots
 from cylcollide.shotlog.source import SQLITE
 from cylcollide.terminal import errors_in_one_line, keep_inputs, stop, until_interrupted
+from cylcollide.view.firing import POLICY, make_firing
+from cylcollide.view.people import range_rig
 from cylcollide.view.subjects import Subject, subject_of, subject_of_cases
-
-if TYPE_CHECKING:
-    from cylcollide.view.viewer import Viewer
 
 EXPECTED = "limbs (.npz), a rig (.json), a shot log, or cases of `cylcollide crosscheck`"
 
@@ -45,11 +46,7 @@ def view_file(
         if shot is not None and shot >= count:
             expected = f"less than {count}, the shots of {file}" if count else f"a file with shots, {file} has none"
             stop(f"--shot: expected {expected}, got {shot}")
-        _show_or_write(view(subject, up=up, port=port, open_browser=opens), shot, html, png)  # type: ignore[arg-type]
-
-
-def _show_or_write(viewer: "Viewer", shot: int | None, html: Path | None, png: Path | None) -> None:
-    try:
+        viewer = opened.enter_context(closing(view(subject, up=up, port=port, open_browser=opens)))  # type: ignore[arg-type]
         if shot is not None:
             viewer.choose(shot)
         if png is not None:
@@ -61,8 +58,6 @@ def _show_or_write(viewer: "Viewer", shot: int | None, html: Path | None, png: P
         if html is None and png is None:
             with until_interrupted(viewer.url):
                 viewer.wait()
-    finally:
-        viewer.close()
 
 
 def read_subject(file: Path, opened: ExitStack) -> Subject:
@@ -93,3 +88,29 @@ def _cases(file: Path) -> Subject:
     from cylcollide.crosscheck.cases.case import read_chosen  # noqa: PLC0415  needs another extra
 
     return subject_of_cases(read_chosen(file, None, None), f"cases of {file.name}")
+
+
+def open_range(
+    people: Annotated[int, typer.Option(min=1, max=256, help="How many people.")] = 16,
+    rig: Annotated[Path | None, typer.Option(help="Their rig, as JSON. Default: a humanoid, z up.")] = None,
+    motion: Annotated[
+        list[Path] | None, typer.Option(help="BVH, glTF or DeepMimic, again for more. Default: PyBullet's.")
+    ] = None,
+    policy: Annotated[Path | None, typer.Option(help="A policy, as JSON. Default: the first limb.")] = None,
+    energy: Annotated[float, typer.Option(min=0.0, help="Of a shot.")] = 25.0,
+    seed: Annotated[int, typer.Option(min=0, help="Of places and beginnings.")] = 0,
+    port: Annotated[int, typer.Option(min=1024, max=65535, help="Of this machine alone, or the next one.")] = PORT,
+    browser: Annotated[bool, typer.Option(help="Open a browser.")] = True,
+) -> None:
+    """Shoot at people in motion by a click: limb, distance, damage, PyBullet's answer, and latency as a slider."""
+    from cylcollide.view.range import Range  # noqa: PLC0415  as above
+    from cylcollide.view.viewer import has_display  # noqa: PLC0415
+
+    with errors_in_one_line():
+        own = range_rig() if rig is None else Rig.load(rig)
+        chosen = POLICY if policy is None else Policy.load(policy)
+        shown = Range(make_firing(own, motion or [], people, seed, chosen, energy), port)
+    with closing(shown), until_interrupted(shown.url):
+        if browser and has_display():
+            webbrowser.open(shown.url)
+        shown.run()

@@ -12,8 +12,7 @@ from cylcollide import validate
 from cylcollide.process.files import replace
 from cylcollide.view.browser import QUIET, Browser
 from cylcollide.view.marks import NO_MARKS
-from cylcollide.view.panel import STYLE, legend
-from cylcollide.view.server import url_of
+from cylcollide.view.server import STYLE, legend, url_of
 from cylcollide.view.stage import Stage, look_at_shot
 from cylcollide.view.subjects import Subject
 

@@ -1,6 +1,7 @@
 """The range without its page: a world and its history, shots at a past time, and PyBullet's answer to each shot."""
 
 from dataclasses import dataclass
+from pathlib import Path
 from typing import Any
 
 import numpy as np
@@ -9,12 +10,13 @@ from numpy.typing import ArrayLike
 from cylcollide._types import Float64Array, Shape
 from cylcollide.characters.judged import Judged
 from cylcollide.characters.policy import Policy
+from cylcollide.characters.rig import Rig
 from cylcollide.engines.protocol import Engine
 from cylcollide.history.pose_history import PoseHistory
 from cylcollide.limbs.limbs import Limbs
 from cylcollide.view.frames import Frame, frame_at
 from cylcollide.view.marks import unit_direction
-from cylcollide.view.people import People
+from cylcollide.view.people import People, clips_for
 from cylcollide.world.hit_world import HitWorld
 
 REACH = 100.0
@@ -144,6 +146,17 @@ class Firing:
             if touches and not world.occluded_rays([start], [way], max_distance=REACH)[0]:
                 return np.asarray(way)
         return None
+
+
+def make_firing(
+    rig: Rig, motions: list[Path], people: int = 16, seed: int = 0, policy: Policy = POLICY, energy: float = 25.0
+) -> Firing:
+    """A world of people and two walls; OSError or ValueError for a bad file, or a policy that does not suit the rig."""
+    world = HitWorld()
+    crowd = People(world, rig, clips_for(rig, motions), people, seed)
+    world.add_static(WALLS)
+    world.judge_rays([[0.0, 0.0, 0.0]], [[0.0, 0.0, 1.0]], policy, energy=energy)
+    return Firing(crowd, world, policy, energy)
 
 
 def _peer() -> Engine | None:

@@ -1,5 +1,6 @@
 """Frames: limbs at one moment, which of them are statics, and bones; from worlds, rigs and histories."""
 
+from collections.abc import Sequence
 from dataclasses import dataclass
 
 import numpy as np
@@ -41,24 +42,16 @@ def frame_of_rig(rig: Rig) -> Frame:
 def frame_of_state(state: Snapshot) -> Frame:
     """A state of a world."""
     layout = state._layout
-    bones = [
-        _lines(state._columns.positions[first:], layout.rigs[rig].parents)
-        for rig, first in zip(layout.rig.tolist(), layout.first.bones.tolist(), strict=False)
-    ]
-    return Frame(state.limbs, layout.static != NO_STATIC, np.concatenate([NO_BONES, *bones]))
+    bones = _bones(state._columns.positions, layout.rigs, layout.rig, layout.first.bones)
+    return Frame(state.limbs, layout.static != NO_STATIC, bones)
 
 
 def frame_of_tick(history: PoseHistory, tick: Tick) -> Frame:
     """A tick that a history keeps."""
-    rigs, bones = tick.structure.models.rigs, []
+    made, bones = tick.structure, NO_BONES
     if not tick.by_ends:
-        first = tick.structure.characters["first_bone"].tolist()
-        bones = [
-            _lines(tick.bones[begin:, :3], rigs[rig].parents)
-            for rig, begin in zip(tick.structure.rig.tolist(), first, strict=False)
-        ]
-    is_static = tick.structure.static != NO_STATIC
-    return Frame(history.limbs_at(tick=tick.number), is_static, np.concatenate([NO_BONES, *bones]))
+        bones = _bones(tick.bones[:, :3], made.models.rigs, made.rig, made.characters["first_bone"])
+    return Frame(history.limbs_at(tick=tick.number), made.static != NO_STATIC, bones)
 
 
 def frame_at(history: PoseHistory, time: float) -> Frame:
@@ -66,6 +59,12 @@ def frame_at(history: PoseHistory, time: float) -> Frame:
     ticks = history._kept_ticks
     before = max(int(np.searchsorted(history.times, time, "right")) - 1, 0)
     return Frame(history.limbs_at(time), ticks[before].structure.static != NO_STATIC, NO_BONES)
+
+
+def _bones(joints: Float64Array, rigs: Sequence[Rig], rig: Int32Array, first: Int32Array) -> Float64Array:
+    """Lines of the bones of all characters, (k, 2, 3): a rig by its number, and the first of `joints`, for each."""
+    each = zip(rig.tolist(), first.tolist(), strict=False)
+    return np.concatenate([NO_BONES, *(_lines(joints[begin:], rigs[number].parents) for number, begin in each)])
 
 
 def _lines(joints: Float64Array, parents: Int32Array) -> Float64Array:

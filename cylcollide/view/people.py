@@ -21,9 +21,9 @@ STANDS = 0.4
 """Speed in metres per second below which a motion stays on the spot."""
 
 
-def range_rig(height: float = 1.75) -> Rig:
+def range_rig() -> Rig:
     """A standing person of cylinders, capsules and spheres: shapes that PyBullet has, too."""
-    rig = Rig.humanoid(height)
+    rig = Rig.humanoid()
     return Rig(
         rig.bone_names, rig.parents, rig.rest_positions, rig.rest_orientations,
         Limbs.concat([_plain(rig.limbs[i]) for i in range(len(rig.limbs))]), rig.limb_bone, rig.groups,
@@ -68,15 +68,15 @@ def _loaded(file: Path) -> Clip:
     return Clip.load_gltf(file) if suffix in (".glb", ".gltf", ".vrm", ".vrma") else Clip.load_bvh(file)
 
 
-def walk(rig: Rig, speed: float = 1.3, seconds: float = 1.2, frames: int = 24) -> Clip:
-    """A motion of `Rig.humanoid` along x, with swinging arms and legs."""
-    times = np.linspace(0.0, seconds, frames + 1)
+def walk(rig: Rig) -> Clip:
+    """A motion of `Rig.humanoid` along x, 1.3 metres per second, with swinging arms and legs."""
+    times = np.linspace(0.0, 1.2, 25)
     turns = np.tile(rig.rest_orientations, (len(times), 1, 1))
     for bone, sense in (("left_thigh", 0.4), ("right_thigh", -0.4), ("left_upper_arm", -0.3), ("right_upper_arm", 0.3)):
-        angle = sense * np.sin(2.0 * np.pi * times / seconds)
+        angle = sense * np.sin(2.0 * np.pi * times / times[-1])
         turns[:, rig.bone_names.index(bone)] = quaternions.from_axis_angle([0.0, 1.0, 0.0], angle)
     roots = np.tile(rig.rest_positions[0], (len(times), 1))
-    roots[:, 0] = speed * times
+    roots[:, 0] = 1.3 * times
     return Clip(rig.bone_names, rig.parents, rig.rest_positions, times, roots, turns)
 
 

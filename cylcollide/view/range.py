@@ -10,12 +10,10 @@ import numpy as np
 
 from cylcollide._types import Face, Float64Array
 from cylcollide._version import to_install
-from cylcollide.limbs.browser import PORT
 from cylcollide.view.firing import Answer, FiredShot, Firing
 from cylcollide.view.frames import frame_at, frame_of_state
 from cylcollide.view.marks import HIT, NO_MARKS, Marks, marks_of_shot
-from cylcollide.view.panel import legend, preformatted
-from cylcollide.view.server import serve, stop, url_of
+from cylcollide.view.server import PORT, legend, preformatted, serve, stop, url_of
 from cylcollide.view.stage import Stage, aim, beside, prepare, usual_size
 
 STEP = 1.0 / 30.0

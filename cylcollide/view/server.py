@@ -1,13 +1,16 @@
-"""viser's server, and the only import of viser and its websockets, so that their absence always raises one error."""
+"""viser's server, pieces of its panel, and the only import of viser and its websockets: one error for their absence."""
 
 import io
 import operator
 import os
 import socket
+from collections.abc import Mapping
 from contextlib import redirect_stdout
+from html import escape
 
 from cylcollide._version import not_installed
-from cylcollide.limbs.browser import PORT
+from cylcollide.limbs.figures import PORT
+from cylcollide.limbs.outlines import group_colors
 from cylcollide.validate import is_integer, shown
 
 try:
@@ -70,4 +73,22 @@ def stop(server: viser.ViserServer) -> None:
         server.stop()
 
 
-__all__ = ["HOST", "PORT", "connect", "serve", "stop", "url_of", "viser"]
+# HTML of the panel ---------------------------------------------------------------------------------------------------
+
+STYLE = "white-space:pre-wrap;font-size:12px;line-height:1.35;margin:0 12px 8px;overflow-wrap:anywhere"
+SQUARE = "display:inline-block;width:10px;height:10px;margin:0 4px 0 10px;background:"
+
+
+def preformatted(words: str, is_html: bool = False) -> str:
+    """Words with their line breaks."""
+    return f'<pre style="{STYLE}">{words if is_html else escape(words)}</pre>'
+
+
+def legend(groups: Mapping[str, int]) -> str:
+    """Names of hit groups with their colours."""
+    colors = group_colors(groups)
+    words = "".join(f'<span style="{SQUARE}{colors[n]}"></span>{escape(name)}' for name, n in groups.items())
+    return f'<div style="font-size:12px;margin:4px">{words}</div>'
+
+
+__all__ = ["HOST", "PORT", "STYLE", "connect", "legend", "preformatted", "serve", "stop", "url_of", "viser"]

@@ -19,9 +19,8 @@ from cylcollide.validate import flag, is_integer, shown
 from cylcollide.view.files import html_of, write_png
 from cylcollide.view.frames import Frame
 from cylcollide.view.marks import NO_MARKS, Marks
-from cylcollide.view.panel import legend, preformatted
 from cylcollide.view.pointed import PointerNames, named_at
-from cylcollide.view.server import PORT, serve, stop, url_of
+from cylcollide.view.server import PORT, legend, preformatted, serve, stop, url_of
 from cylcollide.view.stage import Stage, aim, ground_of, look_at_shot, origin_of, prepare, usual_size, view_of
 from cylcollide.view.subjects import ShotView, Subject, subject_of
 

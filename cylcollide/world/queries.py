@@ -11,7 +11,7 @@ from numpy.typing import ArrayLike
 from cylcollide._types import BoolArray
 from cylcollide.characters.judge import GroupedState, ShotRequest, judge, ray_shots, segment_shots
 from cylcollide.characters.judged import Judged
-from cylcollide.limbs.browser import PORT, viewer_of
+from cylcollide.limbs.figures import PORT, viewer_of
 from cylcollide.limbs.limbs import Limbs
 from cylcollide.limbs.pictures import Scene, scene_figure
 from cylcollide.limbs.shot_figure import ends_of_shot, first_hit, shot_figure

@@ -9,9 +9,9 @@ from pathlib import Path
 import numpy as np
 
 from cylcollide.view.files import write_png
+from cylcollide.view.firing import make_firing
 from cylcollide.view.people import range_rig
 from cylcollide.view.range import Range, side_view
-from cylcollide.view.range_command import make_firing
 
 EYE, LATENCY = np.array([2.2, -6.2, 1.9]), 120  # metres, milliseconds
 

@@ -10,7 +10,7 @@ from support.one_limb import about_z, one_limb_world
 import cylcollide as cc
 from cylcollide._pybullet import OWN
 from cylcollide.bullet import Mirror, draw_rewound
-from cylcollide.limbs.wireframe import outlines
+from cylcollide.limbs.outlines import outlines
 
 LINES = {cc.Shape.CYLINDER: 28, cc.Shape.CAPSULE: 52, cc.Shape.SPHERE: 36, cc.Shape.BOX: 12}
 """Lines of each of PyBullet's shapes."""

@@ -34,7 +34,7 @@ from cylcollide.kernels.thick_surface import nearest_place as place_of_thick
 from cylcollide.kernels.thick_surface import thick_curve
 from cylcollide.kernels.traits import TRAITS
 from cylcollide.limbs.meshes import profile
-from cylcollide.limbs.wireframe import outlines
+from cylcollide.limbs.outlines import outlines
 from cylcollide.moving.bounds import RelativeMotion, near_squared
 from cylcollide.moving.contact import face_value
 from cylcollide.moving.solids import Errors, is_outside, window_crossing

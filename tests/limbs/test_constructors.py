@@ -33,16 +33,13 @@ def make(maker: str, **changed: object) -> cc.Limbs:
 
 def test_every_shape_has_its_row_and_its_record():
     assert list(SHAPE_ROWS) == sorted(S) == sorted(SHAPE_RECORDS), "a shape lacks its row or its record"
+    assert [(s.name.lower(), int(s)) for s in S] == [(name, k) for k, name in enumerate(NAMES)]
     for kind, row in SHAPE_ROWS.items():
         for field in ("makers", "arguments", "chords", "hits", "explained", "tangents", "faces"):
             assert getattr(row, field), f"{NAMES[kind]}: {field} of its row is empty"
         assert {kind} == {int(limb.kind[0]) for limb in (row.everyday, *(t.limb for t in row.tangents.values()))}
         ends = Ends.FREE if row.may_have_no_length else Ends.APART if "p2" in row.takes else Ends.ONE
         assert SHAPE_RECORDS[kind].ends == ends
-
-
-def test_codes_of_the_shapes():
-    assert [(s.name.lower(), int(s)) for s in S] == [(name, k) for k, name in enumerate(NAMES)]
 
 
 @pytest.mark.parametrize("maker", GOOD)

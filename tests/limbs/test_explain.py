@@ -83,7 +83,7 @@ def test_bounds_of_all_shapes_intersect_to_chords():
 @pytest.mark.machine_code
 def test_clearance_is_the_growth_that_flips_the_verdict():
     """A miss hits the limb inflated by more than the gap, not by less; growth reduces any clearance by as much."""
-    world = mixed(sized(210), seed=6)
+    world = mixed(sized(140), seed=6)
     limbs, (start, end) = world.limbs(), shots_at_own(world)
     seen = {True: 0, False: 0}
     for i in range(len(world)):
@@ -134,7 +134,7 @@ def test_the_growth_of_a_point_puts_it_on_the_surface():
 
 @pytest.mark.machine_code
 def test_clearance_of_adversarial_shots_has_the_sign_of_the_exact_verdict():
-    questions = sample(sized(500), seed=2)
+    questions = sample(sized(250), seed=2)
     limbs, hits, zeros, rechecked = questions.shapes.limbs(), questions.cast(), 0, 0
     for i in range(len(questions)):
         why = limbs.explain_segment(questions.start[i], questions.end[i], limb=i)
@@ -149,11 +149,11 @@ def test_clearance_of_adversarial_shots_has_the_sign_of_the_exact_verdict():
 
 def test_clearance_at_any_size():
     """A power of two changes only the unit, also at sizes where kernels leave the decision to exact arithmetic."""
-    world = mixed(sized(84), seed=9)
+    world = mixed(sized(42, 42), seed=9)
     limbs, (start, end) = world.limbs(), shots_at_own(world)
     plain = [limbs.explain_segment(start[i], end[i], limb=i) for i in range(len(world))]
     assert {one.hit for one in plain} == {True, False}
-    for power in (-490, -300, 300, 490):
+    for power in (-490, 490):
         far = times(world, power).limbs()
         for i, one in enumerate(plain):
             why = far.explain_segment(np.ldexp(start[i], power), np.ldexp(end[i], power), limb=i)

@@ -29,12 +29,10 @@ def true_growth(limbs: cc.Limbs, i: int, by: float) -> tuple[list[Fraction], lis
     return [a - s for a, s in zip(p1, step, strict=True)], [b + s for b, s in zip(p2, step, strict=True)], r, r2
 
 
-@pytest.mark.parametrize(
-    ("power", "steep"), [(-450, 0), (-400, -40), (-200, 40), (0, -40), (0, 0), (0, 40), (200, -40), (400, 40), (450, 0)]
-)
+@pytest.mark.parametrize(("power", "steep"), [(-450, 0), (-400, -40), (0, 40), (400, -40), (450, 0)])
 def test_growth_equals_rational_arithmetic(power: int, steep: int):
     """`steep`: axes 2**-40 or 2**40 of the radii, where the growth of a cone's tip is a small difference."""
-    world = mixed(sized(210), seed=9)
+    world = mixed(sized(105), seed=9)
     p2 = np.where(world.p1 == world.p2, world.p1, np.ldexp(world.p2 - world.p1, steep))
     p1 = np.where(world.p1 == world.p2, world.p1, 0.0)
     limbs = times(replace(world, p1=p1, p2=p2), power).limbs()

@@ -7,6 +7,7 @@ import runpy
 import textwrap
 import tomllib
 from dataclasses import is_dataclass
+from functools import cache
 from importlib import import_module
 from importlib.metadata import PackageNotFoundError, metadata
 from pathlib import Path
@@ -141,6 +142,7 @@ def referenced() -> list[type]:
     return found
 
 
+@cache
 def set_by_methods(kind: type) -> tuple[set[str], set[str]]:
     """Public attributes that methods of a class set, and those with a docstring beneath."""
     names, described = set(), set()

@@ -32,9 +32,7 @@ def test_no_structured_entries_are_compared():
 @pytest.mark.parametrize(
     ("kinds", "count"),
     [
-        (KINDS, 10),
-        (MIRROR_KINDS, 10),
-        (PAST_KINDS, 5),
+        *((kinds, 5) for kinds in (KINDS, MIRROR_KINDS, PAST_KINDS)),
         *(pytest.param([kind], 400, marks=pytest.mark.long, id=kind) for kind in (*KINDS, *MIRROR_KINDS, *PAST_KINDS)),
     ],
 )

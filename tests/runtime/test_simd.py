@@ -2,8 +2,6 @@
 
 import inspect
 import os
-import subprocess
-import sys
 from math import inf, nan
 from pathlib import Path
 
@@ -11,6 +9,7 @@ import numpy as np
 import pytest
 from support.check_cylinders import IS_COMPILED
 from support.machine_code import as_machine_code, interpreted
+from support.package import output_of
 from support.simd_operations import (
     EDGES,
     FLOAT32_EDGES,
@@ -135,24 +134,18 @@ def lesser(processor):
     return {"NUMBA_CPU_FEATURES": ",".join(given)}
 
 
-def run(script, environment, *arguments):
-    tests = Path(__file__).parents[1]
-    path = os.pathsep.join([str(tests.parent), str(tests)])
-    subprocess.run(
-        [sys.executable, "-c", script, *map(str, arguments)],
-        env={**os.environ, **environment, "PYTHONPATH": path},
-        check=True,
-    )
-
-
 @pytest.mark.skipif(not IS_COMPILED, reason="about machine code")
+@pytest.mark.long
+@pytest.mark.ci_long
 @pytest.mark.parametrize("processor", ["generic", "no AVX-512"])
 def test_operations_are_bit_equal_on_lesser_processors(tmp_path, processor):
     """Four SSE2 vectors without fused multiply-add, or two AVX vectors, give the bits of this processor.
 
     Without a packing instruction, an earlier version left uninitialised entries behind a list and read them as rows.
     """
-    run(OPERATIONS, lesser(processor), tmp_path / "results.npy")
+    tests = Path(__file__).parents[1]
+    path = os.pathsep.join([str(tests.parent), str(tests)])
+    output_of("-c", OPERATIONS, tmp_path / "results.npy", env={**os.environ, **lesser(processor), "PYTHONPATH": path})
     columns = triples(EDGES)
     want = results_of(eight, columns, 21)
     assert same(np.load(tmp_path / "results.npy"), want)

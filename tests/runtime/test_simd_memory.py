@@ -68,7 +68,7 @@ def write_truths(numbers, offset, out):
 
 
 @pytest.mark.parametrize("way", [lambda f: f, interpreted])
-@pytest.mark.parametrize("kind", ["f8", "f4", "i8", "i4", "i2", "u2", "i1", "u1", "?"])
+@pytest.mark.parametrize("kind", ["f8", "f4", "i4", "u1", "?"])
 def test_store_converts_and_leaves_the_neighbours_alone(way, kind):
     rounded = np.array([0.1, -0.0, 1e300, -inf, nan, 1e-320, 16777217.0, -2.5])
     whole_numbers = np.array([0.9, -0.9, 100.99, 0.0, -0.0, 7.0, 31.5, 127.9])

@@ -14,37 +14,36 @@ import cylcollide as cc
 viser = pytest.importorskip("viser", reason="the extra view")
 
 from cylcollide.view import view
+from cylcollide.view.firing import make_firing
 from cylcollide.view.marks import unit_direction
 from cylcollide.view.people import range_rig
 from cylcollide.view.range import Range
-from cylcollide.view.range_command import make_firing
 
 LENGTHS = [0.0, 5e-324, 1e-200, 1e-15]
 POLICY = cc.Policy.first_surface(damage={})
 
 
 @pytest.mark.filterwarnings("error::RuntimeWarning")
-@pytest.mark.parametrize("up", ["y", "z"])
-def test_shots_of_length_0_are_in_view_and_have_a_page(viewer_of, up, tmp_path: Path):
+def test_shots_of_length_0_are_in_view_and_have_a_page(viewer_of, tmp_path: Path):
     match = Match(5)
     with cc.ShotLog(tmp_path / "short.shots", match.world, match.history):
         match.tick(0)
         inside = match.world.limbs.p1[0]
         for length in LENGTHS:
-            for start in (inside, np.zeros(3), np.full(3, 9.0)):
+            for start in (inside, np.full(3, 9.0)):
                 match.history.judge_segments(start, start + length * np.eye(3)[0], POLICY, time=0.0)
     with cc.ShotLog.open(tmp_path / "short.shots") as log:
-        viewer = viewer_of(log, up=up)
+        viewer = viewer_of(log)
         for number in range(len(log)):
             viewer.choose(number)
             camera = viewer._server.initial_camera
             assert 0.1 < np.linalg.norm(camera.position - camera.look_at) < 10.0
         viewer.save_html(tmp_path / "short.html")
-    assert f"{len(LENGTHS) * 3 - 1}: tick 0" in (tmp_path / "short.html").read_text(encoding="utf-8")
+    assert f"{len(LENGTHS) * 2 - 1}: tick 0" in (tmp_path / "short.html").read_text(encoding="utf-8")
 
 
 @pytest.mark.filterwarnings("error::RuntimeWarning")
-@pytest.mark.parametrize("length", LENGTHS)
+@pytest.mark.parametrize("length", [0.0, 1e-200])
 def test_a_case_without_length_has_a_page(command, length, tmp_path: Path):
     room = pytest.importorskip("cylcollide.crosscheck.cases.case", reason="the extra crosscheck")
     short = {**RECORD, "start": [-0.1, 0.0, 0.0], "end": [length - 0.1, 0.0, 0.0]}
@@ -108,24 +107,24 @@ def test_bad_axes_are_refused(up):
         view(cc.Limbs.spheres([[0, 0, 0]], 1.0), open_browser=up)
 
 
-@pytest.mark.parametrize("number", [99, 1, -1, 0.5, None])
-def test_frames_and_shots_that_do_not_exist_are_refused(viewer_of, number):
+def test_frames_and_shots_that_do_not_exist_are_refused(viewer_of):
     viewer = viewer_of(cc.Limbs.spheres([[0, 0, 0]], 1.0))
-    with pytest.raises(ValueError, match=r"frame: expected one of 1 frames, 0 to 0, got .+; count them from 0"):
-        viewer.show(number)
-    with pytest.raises(ValueError, match=r"shot: expected no number, there are no shots, got .+; the list"):
-        viewer.choose(number)
+    for number in (99, 1, -1, 0.5, None):
+        with pytest.raises(ValueError, match=r"frame: expected one of 1 frames, 0 to 0, got .+; count them from 0"):
+            viewer.show(number)
+        with pytest.raises(ValueError, match=r"shot: expected no number, there are no shots, got .+; the list"):
+            viewer.choose(number)
     viewer.show(np.int64(0))
 
 
-@pytest.mark.parametrize("number", [0, -1, np.nan, None, "20", True, [20, 30]])
-def test_rates_and_sizes_of_files_that_are_none_are_refused(viewer_of, tmp_path: Path, number):
+def test_rates_and_sizes_of_files_that_are_none_are_refused(viewer_of, tmp_path: Path):
     viewer = viewer_of(cc.Limbs.spheres([[0, 0, 0]], 1.0))
-    with pytest.raises(ValueError, match=r"rate: expected frames per second, a number > 0, got .+; 20 is usual"):
-        viewer.save_html(tmp_path / "out.html", number)
-    for sizes, name in (((number, 900), "width"), ((1400, number), "height")):
-        with pytest.raises(ValueError, match=rf"{name}: expected 1 to 16384 pixels, got .+; 1400 × 900 is usual"):
-            viewer.save_png(tmp_path / "out.png", *sizes)
+    for number in (0, -1, np.nan, None, "20", True, [20, 30]):
+        with pytest.raises(ValueError, match=r"rate: expected frames per second, a number > 0, got .+; 20 is usual"):
+            viewer.save_html(tmp_path / "out.html", number)
+        for sizes, name in (((number, 900), "width"), ((1400, number), "height")):
+            with pytest.raises(ValueError, match=rf"{name}: expected 1 to 16384 pixels, got .+; 1400 × 900 is usual"):
+                viewer.save_png(tmp_path / "out.png", *sizes)
     assert not [*tmp_path.iterdir()]
     viewer.save_html(tmp_path / "out.html", 10**400)
 
@@ -141,28 +140,29 @@ def test_a_closed_viewer_refuses_calls_except_close(viewer_of, tmp_path: Path):
     assert not (tmp_path / "out.png").exists()
 
 
-CALLS = (
-    "SceneApi.add_light_ambient", "SceneApi.add_light_directional", "GuiApi.add_checkbox",
-    "SceneApi.add_batched_meshes_simple", "ViserServer.atomic",
-)  # fmt: skip
-"""Methods of viser that are called while a view or the range opens."""
-
-
-@pytest.mark.parametrize("error", [KeyboardInterrupt, FloatingPointError])
 @pytest.mark.parametrize(
     ("made", "interrupted"),
-    [("view", "ViserServer.on_client_connect"), *((made, call) for made in ("view", "range") for call in CALLS)],
+    [
+        ("view", "SceneApi.add_light_ambient"),  # before the server is returned
+        *(
+            (made, call)
+            for made in ("view", "range")
+            for call in ("SceneApi.add_light_directional", "ViserServer.atomic")
+        ),
+        ("view", "ViserServer.on_client_connect"),
+    ],
 )
-def test_a_failure_to_open_leaves_no_server(monkeypatch, made, interrupted, error):
+def test_an_interrupt_while_it_opens_leaves_no_server(monkeypatch, made, interrupted):
+    """In methods of viser that are called one after another."""
     room, _, method = interrupted.partition(".")
     world, firing = cc.HitWorld(cc.Limbs.spheres([[0, 0, 0]], 1.0)), make_firing(range_rig(), [], 1)
     before = set(enumerate_threads())
 
     def fails(*_, **__):
-        raise error
+        raise KeyboardInterrupt
 
     monkeypatch.setattr(getattr(viser, room), method, fails)
-    with pytest.raises(error):
+    with pytest.raises(KeyboardInterrupt):
         view(world, open_browser=False) if made == "view" else Range(firing)
     assert set(enumerate_threads()) <= before
 

@@ -19,10 +19,10 @@ from cylcollide.view.server import stop
 from cylcollide.view.stage import FARTHEST, THINNEST
 
 POLICY = cc.Policy.first_surface(damage={})
-PLACES = [5e5, 2e6, 1e7, 1e9]
+PLACES = [5e5, 1e9]
 
 
-def played(path: Path, far: float, ticks: int = 4) -> cc.PoseHistory:
+def played(path: Path, far: float, ticks: int = 2) -> cc.PoseHistory:
     """History of two people and a wall, `far` along x and y, and a log of hits and misses in a file."""
     world, rig, middle = cc.HitWorld(), cc.Rig.humanoid(), np.array([far, far, 0.0])
     ids, history = world.spawn(rig, 2), cc.PoseHistory(world)
@@ -50,7 +50,7 @@ def seen(viewer) -> dict[str, np.ndarray]:
 def test_a_scene_far_away_equals_one_near_the_origin(viewer_of, far, tmp_path: Path):
     pair = [played(tmp_path / f"{place}.shots", place) for place in (0.0, far)]
     logs = [cc.ShotLog.open(tmp_path / f"{place}.shots") for place in (0.0, far)]
-    for both, shots in ((pair, 0), ([history.limbs_at(0.0) for history in pair], 0), (logs, 8)):
+    for both, shots in ((pair, 0), (logs, 4)):
         near, away = map(viewer_of, both)
         assert near._origin.tolist() == [0, 0, 0]
         for viewer in (near, away):
@@ -117,14 +117,7 @@ def test_a_page_far_away_has_places_near_zero(viewer_of, sent, tmp_path: Path):
     assert max(np.abs(places).max(initial=0.0) for _, places in sent) < 40.0
 
 
-def test_the_limb_under_the_pointer_is_named_far_away(viewer_of):
-    viewer = viewer_of(cc.Limbs.spheres([[1e7, 1e7, 0], [1e7 + 3, 1e7, 0]], 1.0, name=["near", "far"]))
-    assert viewer._name_at(np.array([-5.0, 0, 0]), [1, 0, 0]).startswith("near: sphere, row 0")
-    assert viewer._name_at(np.array([3.0, -9, 0]), [0, 1, 0]).startswith("far")
-
-
-@pytest.mark.parametrize("up", ["y", "z"])
-@pytest.mark.parametrize("size", [THINNEST, 1e-9, 1e-3, 1e3, 1e10])
+@pytest.mark.parametrize(("size", "up"), [(THINNEST, "y"), (1e-3, "z"), (1e10, "z")])
 def test_all_sizes_within_the_range_have_a_page(viewer_of, sent, size, up, tmp_path: Path):
     one, large = (viewer_of(cc.Rig.humanoid().scaled(by), up=up) for by in (1.0, 20.0 * size))
     for name, places in seen(one).items():
@@ -191,7 +184,7 @@ def test_shots_that_begin_or_end_far_away_are_clipped_to_drawable_range(viewer_o
     world = cc.HitWorld(cc.Limbs.spheres([[0, 0, 0]], 1.0))
     with cc.ShotLog(tmp_path / "far.shots", world) as written:
         written.tick(0.0)
-        for reach in (1e20, 1e30, 1e150):
+        for reach in (1e20, 1e150):
             for start, way in (([-9, 0, 0], [1, 0, 0]), ([-9, 0, 5], [1, 0, 0]), ([reach, 0, 5], [0, 0, 1])):
                 world.judge_rays(start, way, POLICY, max_distance=reach)
             world.judge_segments([-reach, 0, 0], [reach, 0, 0], POLICY)
@@ -204,7 +197,7 @@ def test_shots_that_begin_or_end_far_away_are_clipped_to_drawable_range(viewer_o
             assert ("path" in places) == (number % 4 < 2)
             assert viewer._shown_shot.words.startswith(f"shot {number}")
         viewer.save_html(tmp_path / "far.html")
-    assert "11: tick" in (tmp_path / "far.html").read_text(encoding="utf-8")
+    assert "7: tick" in (tmp_path / "far.html").read_text(encoding="utf-8")
 
 
 @pytest.mark.long

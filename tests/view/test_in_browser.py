@@ -24,10 +24,9 @@ pytest.importorskip("viser", reason="the extra view")
 from viser.transforms import SO3
 
 from cylcollide.view.browser import HAS_CANVAS, PROGRAMS, TIMEOUT, Browser
-from cylcollide.view.firing import TICKS
+from cylcollide.view.firing import TICKS, make_firing
 from cylcollide.view.people import range_rig
 from cylcollide.view.range import Range
-from cylcollide.view.range_command import make_firing
 from cylcollide.view.viewer import view
 
 pytestmark = [

@@ -10,10 +10,9 @@ import cylcollide as cc
 pytest.importorskip("viser", reason="the extra view")
 
 from cylcollide.view import firing as room
-from cylcollide.view.firing import REACH, Firing
+from cylcollide.view.firing import REACH, Firing, make_firing
 from cylcollide.view.people import People, range_rig, walk
 from cylcollide.view.range import GAP, Range, words_of
-from cylcollide.view.range_command import make_firing
 
 EYE = np.array([1.0, -9.5, 2.6])
 
@@ -40,7 +39,7 @@ def test_a_shot_is_judged_by_its_ray_at_the_time_seen(firing, latency):
     assert seen == pytest.approx(59 / 30 - latency)
     limbs, hits = firing.history.limbs_at(seen), 0
     policy = cc.Policy.first_surface(damage={1: 4.0, 2: 1.0, 3: 0.6, 4: 0.75})
-    for row in range(0, len(limbs), 3):
+    for row in range(0, len(limbs), 7):
         way = aimed_at(limbs, row)
         shot = firing.fire(EYE, way, seen)
         fresh = cc.HitWorld(limbs)
@@ -53,14 +52,14 @@ def test_a_shot_is_judged_by_its_ray_at_the_time_seen(firing, latency):
         assert shot.live.limb[0] == firing.world.cast_rays([EYE], [shot.direction], max_distance=REACH).limb[0]
         assert (shot.gap == 0.0) == bool(hit.hit[0])
         hits += bool(hit.hit[0])
-    assert hits > 10
+    assert hits > 4
 
 
 def test_pybullet_hits_limbs_missed_by_half_a_millimetre(firing):
     if firing.peer is None:
         pytest.skip("PyBullet is not installed")
     frame, differ = room.frame_at(firing.history, firing.now), 0
-    for seed in range(5):
+    for seed in range(3):
         way = firing.past_a_limb(frame, EYE, GAP, seed)
         assert way is not None
         shot = firing.fire(EYE, way, firing.now)
@@ -69,7 +68,7 @@ def test_pybullet_hits_limbs_missed_by_half_a_millimetre(firing):
         assert shot.bullet is not None
         differ += shot.differs
         assert ("color:#c8372d" in words_of(shot, firing)) == shot.differs
-    assert differ >= 3
+    assert differ >= 2
 
 
 def test_without_pybullet_the_extra_is_named(firing):

@@ -28,9 +28,9 @@ from cylcollide.view.viewer import AS_NOW, AS_PLAYER, FROM_SIDE
 
 @pytest.fixture(scope="module")
 def match(tmp_path_factory: pytest.TempPathFactory):
-    """A match of 6 ticks, its log, and its limbs at each tick."""
+    """A match of 6 ticks with 2 shots each, its log, and its limbs at each tick."""
     path, limbs = tmp_path_factory.mktemp("view") / "match.shots", []
-    return logged(path, 6, after=lambda match: limbs.append(match.world.limbs)), path, limbs
+    return logged(path, 6, 2, after=lambda match: limbs.append(match.world.limbs)), path, limbs
 
 
 def test_the_scene_has_all_limbs_where_they_are(viewer_of, match):
@@ -74,10 +74,10 @@ def test_frames_of_ticks_are_those_of_the_world():
     assert np.array_equal(now.bones, then.bones)
 
 
-def test_a_limb_hit_by_a_ray_is_named(viewer_of):
-    limbs = cc.Limbs.spheres(
-        [[0, 0, 0], [3, 0, 0]], [1.0, 1.0], name=["near", "far"], character=[7, 8], hit_group=[1, 2]
-    )
+@pytest.mark.parametrize("x", [0.0, 1e7])
+def test_a_limb_hit_by_a_ray_is_named(viewer_of, x: float):
+    """A ray of the scene begins at a place from the view's origin."""
+    limbs = cc.Limbs.spheres([[x, 0, 0], [x + 3, 0, 0]], 1.0, name=["near", "far"], character=[7, 8], hit_group=[1, 2])
     viewer = viewer_of(limbs)
     assert viewer._name_at([-5, 0, 0], [1, 0, 0]).startswith("near, character 7: sphere, row 0, hit group 1")
     assert viewer._name_at([9, 0, 0], [-1, 0, 0]).startswith("far, character 8")
@@ -114,7 +114,7 @@ def test_shots_of_a_log_are_shown_as_judged(viewer_of, match):
         subject, found = subject_of(log), {True: 0, False: 0}
         assert len(subject.times) == len(log.ticks) == 6
         viewer = viewer_of(subject)
-        for shot in list(log)[::3]:
+        for shot in list(log)[::2]:
             viewer.choose(shot.number)
             told = viewer._shown_shot
             assert viewer._listed.value == subject.shots[shot.number]
