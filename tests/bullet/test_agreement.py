@@ -2,7 +2,6 @@
 
 import numpy as np
 import pybullet as p
-import pytest
 import support.pybullet_scenes as scenes
 
 import cylcollide as cc
@@ -56,26 +55,20 @@ def test_urdf_with_several_shapes_a_link_scaled_fixed_and_posed(c, tmp_path):
     assert len({link for body, link in seen if body == 2}) > 8
 
 
-def test_bodies_that_fell_and_go_on_falling(c):
-    rng = np.random.default_rng(7)
-    scenes.fallen(c, rng)
-    mirror = Mirror(c)
-    for _ in range(3):
-        assert_agreement(mirror, c, 8, span=1.0, centre=(0, 0, 0.6), least=375)
-        for _ in range(7):
-            p.stepSimulation(physicsClientId=c)
-
-
-def test_links_that_fell(c):
+def test_bodies_and_links_that_fall(c):
+    rng = np.random.default_rng(12)
     p.setGravity(0, 0, -9.8, physicsClientId=c)
-    scenes.compounds(c, np.random.default_rng(12))
+    scenes.compounds(c, rng)
+    for k in range(12):
+        scenes.body(c, k % 4, rng.uniform(-1.5, 1.5, 3), rng, mass=1.0, inertial=True)
     mirror = Mirror(c)
     for body in range(p.getNumBodies(physicsClientId=c)):
         for joint in range(min(2, p.getNumJoints(body, physicsClientId=c))):
             p.setJointMotorControl2(body, joint, p.VELOCITY_CONTROL, targetVelocity=3.0, force=50, physicsClientId=c)
-    for _ in range(60):
-        p.stepSimulation(physicsClientId=c)
-    assert_agreement(mirror, c, 13, least=300, centre=(0, 0, -0.3))
+    for _ in range(2):
+        for _ in range(30):
+            p.stepSimulation(physicsClientId=c)
+        assert_agreement(mirror, c, 13, least=300, centre=(0, 0, -0.3))
 
 
 def test_mjcf_with_implicit_capsules(c):
@@ -99,10 +92,10 @@ def test_mjcf_cylinder_whose_margin_is_a_tenth_of_its_size(c, tmp_path):
     assert_agreement(mirror, c, 10, span=0.4, centre=(0.05, 0.1, 0.25), least=75, rounded=2.2e-3)
 
 
-@pytest.mark.parametrize("count", [16_384, 40_000])
-def test_batches_beyond_bullets_limit(c, count):
+def test_batches_beyond_bullets_limit(c):
     scenes.body(c, 3, [0, 0, 0])
     mirror = Mirror(c)
+    count = 20_000
     x = np.linspace(-0.3, 0.3, count)
     starts, ends = (np.stack([x, np.full(count, y), np.zeros(count)], axis=1) for y in (-1.0, 1.0))
     answers = mirror.rayTestBatch(starts, ends)

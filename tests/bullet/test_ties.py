@@ -57,7 +57,7 @@ SCENES = {
 }
 
 
-def rays(seed, n=150):
+def rays(seed, n=60):
     """Segments from above, from all around, along the axes, and in planes of faces."""
     rng = np.random.default_rng(seed)
     start, end = rng.normal(size=(n, 3)) * [1, 1, 0.5] + [0, 0, 2], rng.normal(size=(n, 3)) - [0, 0, 1]

@@ -1,4 +1,4 @@
-"""PyBullet programs run in this process, unedited: with PyBullet's own rays, or as `python -m cylcollide.bullet` does."""
+"""PyBullet programs run in this process, unedited: with PyBullet's own rays, or by `python -m cylcollide.bullet`."""
 
 import atexit
 import gc

@@ -172,16 +172,6 @@ def urdf(c, rng, folder):
             p.resetJointState(humanoid, joint, rng.normal(), physicsClientId=c)
 
 
-def fallen(c, rng):
-    """Make a heap of bodies that fall for half a second onto the ground, with rotations and contacts."""
-    p.setGravity(0, 0, -9.8, physicsClientId=c)
-    p.loadURDF("plane_implicit.urdf", physicsClientId=c)
-    for i in range(24):
-        body(c, i % 4, [*rng.uniform(-0.8, 0.8, 2), 0.5 + 0.1 * i], rng, mass=1.0, inertial=i % 2 == 0)
-    for _ in range(120):
-        p.stepSimulation(physicsClientId=c)
-
-
 @dataclass
 class Comparison:
     """The mirror's and Bullet's results for the same rays, and the rays that Bullet must get right."""
