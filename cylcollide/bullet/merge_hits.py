@@ -35,7 +35,6 @@ class MirrorState(NamedTuple):
     sheets: list[Sheet]
     sheet_table: SheetTable
     limb_rank: Int64Array  # (n,)
-    sheet_rank: Int64Array  # (m,)
     shape_link: Int32Array  # (n + m + 1, 2), body and link of the limbs, of the sheets, and -1, -1 of a miss
     limb_links: list[BodyLink]  # the same of the limbs
     sheet_links: list[BodyLink]
@@ -45,7 +44,7 @@ class MirrorState(NamedTuple):
     def rank(self, shape: int) -> int:
         """The rank of a limb or sheet, by its row of `shape_link`."""
         limbs = len(self.limb_rank)
-        return self.limb_rank.item(shape) if shape < limbs else self.sheet_rank.item(shape - limbs)
+        return self.limb_rank.item(shape) if shape < limbs else self.sheet_table.rank.item(shape - limbs)
 
     def solid(self, shape: int, radius: float) -> Solid:
         """The exact solid of a limb or sheet, by its row of `shape_link`, grown by the radius of a ray."""

@@ -92,7 +92,7 @@ class NearBodies:
             self._at[~is_limb], scene.frames.take(scene.fixed.of_planes, axis=0).view(np.int64), self._at,
             np.cumsum(is_limb) - is_limb, np.cumsum(is_box) - is_box, is_limb, beyond,
             shapes.kind, shapes.size, shapes.position, shapes.rotation,
-            state.sheet_table, state.sheet_rank, state.limb_rank, state.shape_link,
+            state.sheet_table, state.limb_rank, state.shape_link,
         )  # fmt: skip
         looked_at = {one.body for one in found if one.is_checked_if_near}
         known, count = scene.reading.bodies, (client.api.getNumBodies, (client.number,))

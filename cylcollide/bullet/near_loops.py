@@ -71,8 +71,7 @@ class NearShapes(NamedTuple):
     position: Vectors
     rotation: Rows[np.float64]
     sheets: SheetTable  # where the planes are
-    sheet_rank: Column[np.int64]  # (m,): this and the next ones as in `MirrorState`
-    limb_rank: Column[np.int64]  # (n - m,)
+    limb_rank: Column[np.int64]  # (n - m,): this and the next one as in `MirrorState`
     body_link: Rows[np.int32]  # (n + 1, 2)
 
 
@@ -89,7 +88,7 @@ class NearMemory(NamedTuple):
     often: Column[np.int64]  # (B,): number of consecutive tests up to now in which a ray came near
     read: Column[np.int64]  # (B,): 1 for a centred body that is near so often that its box is not read first; else 0
     near: Column[np.bool_]  # (B,): whether a ray comes near the body
-    pairs: Rows[np.int64]  # (r, k): bits of bodies near each ray; unset for bodies without meshes that are read at once
+    pairs: Rows[np.int64]  # (r, k): bits of bodies near each ray
     around: Rows[np.float64]  # (B, 6): corners of a centred base's box
     limits: Rows[np.float64]  # (6, LANES k): corners of a box around the limbs of a near body; infinite for others
     ball: Rows[np.float64]  # (4, frames + LANES): centre, and radius with slack, of a ball around a near body's link
@@ -173,7 +172,7 @@ def cast_near(shapes: NearShapes, memory: NearMemory, n: int, mask: int, cores: 
             if memory.placed[s]:
                 largest = max(largest, rows.rows[shapes.limb[s], EXTENT])
     undecided += first_sheets(
-        shapes.sheets, shapes.sheet_rank, rows, shapes.limb_rank, rays.origin, rays.second, mask, largest,
+        shapes.sheets, rows, shapes.limb_rank, rays.origin, rays.second, mask, largest,
         hits.limb, hits.fraction, hits.face, shape, fraction, 0, n,
     )  # fmt: skip
     if undecided > 0:

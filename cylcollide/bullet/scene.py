@@ -96,7 +96,7 @@ class SceneReader:
         sheets, table = before.state.sheets, before.state.sheet_table
         if not _same_bits(frames.take(fixed.of_planes, 0), before.frames.take(fixed.of_planes, 0)):
             sheets = sheets_of(shapes, made, fixed)
-            table = sheet_table(sheets, table.group)
+            table = sheet_table(sheets, table.group, table.rank)
         state = before.state._replace(
             world=world,
             sheets=sheets,
@@ -154,9 +154,8 @@ class SceneReader:
         state = MirrorState(
             world,
             sheets,
-            sheet_table(sheets, group[fixed.planes]),
+            sheet_table(sheets, group[fixed.planes], fixed.planes),
             fixed.limbs,
-            fixed.planes,
             np.array([*limb_links, *sheet_links, (-1, -1)], dtype=np.int32),
             limb_links,
             sheet_links,
