@@ -47,15 +47,6 @@ def test_a_link_is_where_its_joints_hold_it(c, name, bare):
             assert away >= 0.9 * room - 2 * slack, "no room that a link does not use"
 
 
-def test_links_behind_sliding_joints_are_read(c):
-    body = chains.chain(c, np.random.default_rng(5))
-    joints = joints_of(Client(c), body)
-    assert joints[1][0] == p.JOINT_PRISMATIC
-    assert read_first(joints, range(4), False) == [1, 2], "link 0 is held by the base, link 3 by link 2"
-    assert read_first(joints, [0, 1], True) == [0, 1]
-    assert read_first(joints, [0], False) == []
-
-
 def test_few_links_of_people_are_read_late(c, near_calls):
     rng = np.random.default_rng(7)
     p.loadURDF("plane_implicit.urdf", physicsClientId=c)

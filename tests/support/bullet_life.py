@@ -69,34 +69,14 @@ class Life:
         self.p.createMultiBody(0, self.any_shape(), batchPositions=[self.place() for _ in range(3)])
 
     def make_compound(self):
-        kinds = [scenes.SIZES[k] for k in (0, 1, 3)]
-        shape = self.p.createCollisionShapeArray(
-            shapeTypes=[code for code, _ in kinds],
-            radii=[0.2, 0, 0.1],
-            lengths=[0, 0, 0.3],
-            halfExtents=[[0.1, 0.2, 0.1]] * 3,
-            collisionFramePositions=(0.3 * self.rng.normal(size=(3, 3))).tolist(),
-            collisionFrameOrientations=[scenes.quaternion(self.rng) for _ in range(3)],
-        )
+        shape = scenes.compound(self.number, self.rng, self.p)
         self.p.createMultiBody(float(self.rng.integers(2)), shape, basePosition=self.place())
 
     def make_chain(self):
-        links = 2
-        self.p.createMultiBody(
-            float(self.rng.integers(2)),
-            self.any_shape(),
-            basePosition=self.place(),
-            linkMasses=[1] * links,
-            linkCollisionShapeIndices=[self.any_shape() for _ in range(links)],
-            linkVisualShapeIndices=[-1] * links,
-            linkPositions=(0.5 * self.rng.normal(size=(links, 3))).tolist(),
-            linkOrientations=[scenes.quaternion(self.rng) for _ in range(links)],
-            linkInertialFramePositions=(0.1 * self.rng.normal(size=(links, 3))).tolist(),
-            linkInertialFrameOrientations=[scenes.quaternion(self.rng) for _ in range(links)],
-            linkParentIndices=list(range(links)),
-            linkJointTypes=[p.JOINT_REVOLUTE, p.JOINT_PRISMATIC],
-            linkJointAxis=[[0, 0, 1], [1, 0, 0]],
-        )
+        kinds = {"linkJointTypes": [p.JOINT_REVOLUTE, p.JOINT_PRISMATIC], "linkJointAxis": [[0, 0, 1], [1, 0, 0]]}
+        base, links = self.any_shape(), [self.any_shape() for _ in range(2)]
+        mass, place = float(self.rng.integers(2)), self.place()
+        scenes.linked(self.number, mass, base, links, self.rng, api=self.p, basePosition=place, **kinds)
 
     def make_mesh(self):
         scale = self.rng.uniform(0.05, 0.15, 3).tolist()

@@ -13,6 +13,7 @@ import pybullet as p
 import pybullet_data
 
 import cylcollide as cc
+from cylcollide.bullet.differences import _shrunk
 
 SHELL = 1.05e-3  # distance at which Bullet stops, and its rounding
 ROUNDED = 0.5e-3  # a margin of 1 mm removes at most (1 - 1/sqrt 3) of it, at a box's corner
@@ -35,8 +36,11 @@ def quaternion(rng):
     return (four / np.linalg.norm(four)).tolist()
 
 
-def linked(c, mass, base, links, **given):
-    """Make a body with links on joints about z, each 1 m from the previous one; `given` replaces defaults."""
+def linked(c, mass, base, links, rng=None, api=p, **given):
+    """Make a body with links on joints about z, each 1 m from the previous one, or at random if `rng` is given.
+
+    `given` replaces defaults; `api`: PyBullet, or a client.
+    """
     n = len(links)
     usual = {
         "linkMasses": [1] * n,
@@ -49,7 +53,13 @@ def linked(c, mass, base, links, **given):
         "linkJointTypes": [p.JOINT_REVOLUTE] * n,
         "linkJointAxis": [[0, 0, 1]] * n,
     }
-    return p.createMultiBody(mass, base, linkCollisionShapeIndices=links, **(usual | given), physicsClientId=c)
+    if rng is not None:
+        usual["linkPositions"] = (0.5 * rng.normal(size=(n, 3))).tolist()
+        usual["linkInertialFramePositions"] = (0.2 * rng.normal(size=(n, 3))).tolist()
+        for frames in ("linkOrientations", "linkInertialFrameOrientations"):
+            usual[frames] = [quaternion(rng) for _ in range(n)]
+    client = {"physicsClientId": c} if api is p else {}
+    return api.createMultiBody(mass, base, linkCollisionShapeIndices=links, **(usual | given | client))
 
 
 SIZES = [
@@ -98,37 +108,33 @@ def geometry(c, rng):
     p.createMultiBody(0, plane, basePosition=[0, 0, -2.0], baseOrientation=quaternion(rng), physicsClientId=c)
 
 
+def compound(c, rng, api=p):
+    """Make a shape of all four, in random frames."""
+    return api.createCollisionShapeArray(
+        shapeTypes=[code for code, _ in SIZES],
+        radii=[0.2, 0, 0.1, 0.1],
+        lengths=[0, 0, 0.4, 0.3],
+        halfExtents=[[0.1, 0.2, 0.1]] * 4,
+        collisionFramePositions=(0.5 * rng.normal(size=(4, 3))).tolist(),
+        collisionFrameOrientations=[quaternion(rng) for _ in range(4)],
+        **({"physicsClientId": c} if api is p else {}),
+    )
+
+
 def compounds(c, rng):
     """Make bodies of several shapes, and chains of links with inertial frames and bent joints."""
     for i in range(6):
-        array = p.createCollisionShapeArray(
-            shapeTypes=[code for code, _ in SIZES],
-            radii=[0.2, 0, 0.1, 0.1],
-            lengths=[0, 0, 0.4, 0.3],
-            halfExtents=[[0.1, 0.2, 0.1]] * 4,
-            collisionFramePositions=(0.5 * rng.normal(size=(4, 3))).tolist(),
-            collisionFrameOrientations=[quaternion(rng) for _ in range(4)],
-            physicsClientId=c,
-        )
-        p.createMultiBody(1, array, basePosition=rng.uniform(-1.5, 1.5, 3).tolist(), physicsClientId=c)
-        chain = p.createMultiBody(
-            float(i % 2),
-            shape(c, i % 4),
+        place = rng.uniform(-1.5, 1.5, 3).tolist()
+        p.createMultiBody(1, compound(c, rng), basePosition=place, physicsClientId=c)
+        chain = linked(
+            c, float(i % 2), shape(c, i % 4), [shape(c, k, rng) for k in (3, 2, 1)], rng,
             basePosition=rng.uniform(-1.5, 1.5, 3).tolist(),
             baseInertialFramePosition=[0.1, 0.2, -0.1],
             baseInertialFrameOrientation=quaternion(rng),
-            linkMasses=[1, 1, 1],
-            linkCollisionShapeIndices=[shape(c, k, rng) for k in (3, 2, 1)],
-            linkVisualShapeIndices=[-1] * 3,
-            linkPositions=(0.5 * rng.normal(size=(3, 3))).tolist(),
-            linkOrientations=[quaternion(rng) for _ in range(3)],
-            linkInertialFramePositions=(0.2 * rng.normal(size=(3, 3))).tolist(),
-            linkInertialFrameOrientations=[quaternion(rng) for _ in range(3)],
             linkParentIndices=[0, 1, 1],
             linkJointTypes=[p.JOINT_REVOLUTE, p.JOINT_PRISMATIC, p.JOINT_FIXED],
             linkJointAxis=[[0, 0, 1], [1, 0, 0], [0, 1, 0]],
-            physicsClientId=c,
-        )
+        )  # fmt: skip
         for joint in (0, 1):
             p.resetJointState(chain, joint, rng.normal() * 0.5, physicsClientId=c)
 
@@ -204,30 +210,12 @@ def aimed_rays(c, rng, n):
     return start, start + 2.0 * (target - start)
 
 
-def shrunk(limbs, by):
-    """The limbs with every face moved inwards by `by`."""
-    parts = []
-    for i, kind in enumerate(limbs.kind.tolist()):
-        p1, p2, radius = limbs.p1[[i]], limbs.p2[[i]], limbs.radius[i] - by
-        if kind == cc.Shape.BOX:
-            turn = cc.quaternions.from_matrix(limbs.box_axes[i].T)
-            parts.append(cc.Limbs.boxes(p1, turn, limbs.half_extents[i] - by))
-        elif kind == cc.Shape.SPHERE:
-            parts.append(cc.Limbs.spheres(p1, radius))
-        elif kind == cc.Shape.CAPSULE:
-            parts.append(cc.Limbs.capsules(p1, p2, radius))
-        else:
-            step = by * (p2 - p1) / np.linalg.norm(p2 - p1)
-            parts.append(cc.Limbs.cylinders(p1 + step, p2 - step, radius))
-    return cc.Limbs.concat(parts)
-
-
 def compare(mirror, number, starts, ends, rounded=ROUNDED):
     """Cast the rays with both, and compute which rays are clear."""
     mirror.sync()
     limbs = mirror.limbs
     grown = cc.HitWorld(limbs.inflated(SHELL)).cast_segments(starts, ends)
-    small = cc.HitWorld(shrunk(limbs, rounded)).cast_segments(starts, ends)
+    small = cc.HitWorld(_shrunk(limbs, rounded)).cast_segments(starts, ends)
     planes = np.full(len(starts), np.inf)
     for sheet in mirror._sheets:
         above, below = (np.array(sheet.normal) @ (x - np.array(sheet.point)).T for x in (starts, ends))
@@ -237,12 +225,9 @@ def compare(mirror, number, starts, ends, rounded=ROUNDED):
     clear = (grown.limb == small.limb) & (exact.limb == small.limb) & ~grown.started_inside
     clear &= (planes < grown.fraction) == (planes < small.fraction)
     plane_first = planes < exact.fraction
-    theirs = []
-    for first in range(0, len(starts), 16_000):
-        theirs += p.rayTestBatch(starts[first : first + 16_000], ends[first : first + 16_000], physicsClientId=number)
     return Comparison(
         mirror.rayTestBatch(starts, ends),
-        tuple(theirs),
+        p.rayTestBatch(starts, ends, physicsClientId=number),
         clear,
         np.where(plane_first, planes - 1e-12, grown.fraction),
         np.where(plane_first, planes + 1e-12, small.fraction),
