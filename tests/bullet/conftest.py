@@ -7,7 +7,6 @@ import pybullet as p
 import pytest
 import support.pybullet_scenes as scenes
 from pybullet_utils.bullet_client import BulletClient
-from support.two_clients import ball
 
 from cylcollide.bullet import patching
 from cylcollide.bullet.near import NearBodies
@@ -26,7 +25,7 @@ def clients():
     """Two clients with a ball each; no patch is left after the test."""
     both = BulletClient(p.DIRECT), BulletClient(p.DIRECT)
     for x, client in enumerate(both):
-        ball(client, x)
+        scenes.ball(client, x)
         client.performCollisionDetection()
     yield both
     patching._patches.clear()

@@ -9,7 +9,7 @@ from functools import partial
 
 import pytest
 from support.package import environment, run_python
-from support.two_clients import GRAZE, THROUGH, ball
+from support.pybullet_scenes import GRAZE, THROUGH, ball
 
 from cylcollide.bullet import patched, patching
 from cylcollide.bullet.__main__ import ProgramComparison, main

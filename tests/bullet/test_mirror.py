@@ -13,8 +13,7 @@ from support.package import run_python
 
 from cylcollide.bullet import Mirror
 from cylcollide.bullet.client import Client
-
-MISS = (-1, -1, 1.0, (0.0, 0.0, 0.0), (0.0, 0.0, 0.0))
+from cylcollide.bullet.tuples import MISS
 
 
 @pytest.fixture

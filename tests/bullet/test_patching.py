@@ -8,11 +8,12 @@ import numpy as np
 import pybullet as p
 import pytest
 from support.package import run_python
-from support.two_clients import GRAZE, MISS, THROUGH, ball
+from support.pybullet_scenes import GRAZE, THROUGH, ball
 
 from cylcollide._pybullet import OWN
 from cylcollide.bullet import Mirror, patch, patched, unpatch
 from cylcollide.bullet.patching import _patches
+from cylcollide.bullet.tuples import MISS
 from cylcollide.bullet.watch import EFFECTS, Effect
 
 

@@ -93,6 +93,16 @@ def body(c, kind, position, rng=None, mass=0.0, inertial=False):
     return p.createMultiBody(mass, shape(c, kind, rng), basePosition=list(position), **frames, physicsClientId=c)
 
 
+GRAZE = [-3.0, 0.0, 0.5004], [3.0, 0.0, 0.4999]
+"""Misses a ball of radius 0.5 at 0 by 0.15 mm; PyBullet reports a hit after it has computed the ball's box."""
+THROUGH = [-3.0, 0.0, 0.0], [3.0, 0.0, 0.0]
+
+
+def ball(client, x=0.0):
+    """Make a static ball of radius 0.5 in a `BulletClient`."""
+    return client.createMultiBody(0, client.createCollisionShape(p.GEOM_SPHERE, radius=0.5), basePosition=[x, 0, 0])
+
+
 def person(c, position=(0, 0, 0), scale=0.25, **given):
     """Load PyBullet's humanoid, whose spheres and capsules become limbs; `given` goes to `loadURDF`."""
     flags = p.URDF_USE_IMPLICIT_CYLINDER

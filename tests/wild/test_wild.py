@@ -32,7 +32,7 @@ def compared(program, steps, *options):
 @pytest.mark.parametrize(
     ("program", "steps"),
     [
-        *[(name, 4) for name in ("drone_sensors", "racecar_lidar", HUSKY)],
+        *[(name, 4) for name in ("drone_sensors", "mouse_pointer", "racecar_lidar", HUSKY)],
         *[pytest.param(name, 250, marks=[pytest.mark.long, pytest.mark.timeout(1800)]) for name in NAMES],
     ],
 )
