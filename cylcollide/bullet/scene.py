@@ -11,7 +11,7 @@ from cylcollide._types import Float64Array
 from cylcollide.bullet.arguments import MeshPolicy
 from cylcollide.bullet.client import BodyLink, Client
 from cylcollide.bullet.filters import filter_groups
-from cylcollide.bullet.merge_hits import MirrorState, largest_coordinate
+from cylcollide.bullet.merge_hits import MirrorState
 from cylcollide.bullet.passthrough import LARGEST, Wrapped, wrapped_boxes
 from cylcollide.bullet.plane import sheet_table
 from cylcollide.bullet.pose_loops import Posed, posed_memory
@@ -97,13 +97,7 @@ class SceneReader:
         if not _same_bits(frames.take(fixed.of_planes, 0), before.frames.take(fixed.of_planes, 0)):
             sheets = sheets_of(shapes, made, fixed)
             table = sheet_table(sheets, table.group, table.rank)
-        state = before.state._replace(
-            world=world,
-            sheets=sheets,
-            sheet_table=table,
-            wrapped=wrapped,
-            largest=largest_coordinate(world._tree.frame),
-        )
+        state = before.state._replace(world=world, sheets=sheets, sheet_table=table, wrapped=wrapped)
         self._kept.append((draft, made))
         return before._replace(reading=reading, frames=frames, state=state)
 
@@ -160,7 +154,6 @@ class SceneReader:
             limb_links,
             sheet_links,
             Wrapped(client, shapes.wrapped, wrapped_boxes(client, shapes.wrapped)),
-            largest_coordinate(world._tree.frame),
         )
         return MirrorScene(reading, shapes, fixed, frames, groups, state)
 

@@ -79,7 +79,7 @@ def test_exits_and_thickness_are_those_of_the_limb_hit(mirror):
     wrapped = other[np.isnan(hits.thickness[other])]
     assert np.isnan(hits.exit_fraction[wrapped]).all()
     assert bool(len(wrapped)) == repr(mirror).endswith(" 1 wrapped)")
-    assert (len(planes) > 150) == bool(mirror._sheets)
+    assert (len(planes) > 150) == bool(mirror._state.sheets)
 
 
 def test_chords_are_the_numbered_hits(mirror):

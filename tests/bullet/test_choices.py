@@ -94,7 +94,7 @@ def test_a_hit_of_a_core_hides_what_is_behind_it_in_every_query(c):
 def test_directions_float64_cannot_resolve_are_exact(c):
     scenes.body(c, 2, [0, 0, 0], np.random.default_rng(3))
     mirror = Mirror(c, inside="bullet")
-    world, places = mirror._scene.state.world, mirror._scene.state.shape_link
+    world, places = mirror._follower.scene.state.world, mirror._follower.scene.state.shape_link
     p1, p2 = (Fraction(0) + np.array([Fraction(x) for x in end[0]]) for end in (mirror.limbs.p1, mirror.limbs.p2))
     rng, seen = np.random.default_rng(4), []
     for _ in range(200):

@@ -160,7 +160,7 @@ def picture(mirror):
     """All that a ray can hit, as bytes."""
     limbs = mirror.limbs
     columns = (limbs.p1, limbs.p2, limbs.radius, limbs.mask, limbs.box_axes)
-    return [column.tobytes() for column in columns], mirror.limb_places, mirror._sheets, repr(mirror)
+    return [column.tobytes() for column in columns], mirror.limb_places, mirror._state.sheets, repr(mirror)
 
 
 @pytest.fixture(scope="module")

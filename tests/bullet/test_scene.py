@@ -82,12 +82,12 @@ def test_threads_sync_one_mirror(c):
     mirror = Mirror(c, follow=False)
     move(c, 0)
     mirror.sync()
-    want, elsewhere = state_of(mirror), np.zeros_like(mirror._scene.frames)  # so that every sync finds all moved
+    want, follower = state_of(mirror), mirror._follower
+    elsewhere = np.zeros_like(follower.scene.frames)  # so that every sync finds all moved
 
     def sync(times):
         for _ in range(times):
-            follower = mirror._follower
-            scene = follower._reader.read(mirror._scene._replace(frames=elsewhere), False)
+            scene = follower._reader.read(follower.scene._replace(frames=elsewhere), False)
             follower._known = follower._known._replace(scene=scene)
             assert state_of(mirror) == want
 

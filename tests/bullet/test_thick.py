@@ -44,7 +44,7 @@ def shots():
         radius, mirror, ways = rng.choice([0.03, 0.2, 0.5], 24), Mirror(c), []
         for start, step, r in zip(starts.astype(Long), ends.astype(Long) - starts, radius, strict=True):
             ways.append([contacts(mirror.limbs[k], start, step, r) for k in range(len(mirror.limbs))])
-            ways[-1] += [slab_contacts(sheet, start, step, Long(r)) for sheet in mirror._sheets]
+            ways[-1] += [slab_contacts(sheet, start, step, Long(r)) for sheet in mirror._state.sheets]
         yield c, starts, ends, radius, ways
 
 
@@ -71,7 +71,7 @@ def test_the_first_shape_and_its_nearest_place(shots, inside):
         assert abs(hits.fraction[i] - time) < 1e-14
         assert abs(hits.exit_fraction[i] - leaving) < 1e-14
         assert abs(hits.thickness[i] - (leaving - entry) * np.linalg.norm(step)) < 1e-13
-        of = limbs[k] if k < len(limbs) else mirror._sheets[k - len(limbs)]
+        of = limbs[k] if k < len(limbs) else mirror._state.sheets[k - len(limbs)]
         kinds.add((k < len(limbs), bool(entry == 0)))
         assert inside != "exit" or entry > 0 or hits.exit_fraction[i] == hits.fraction[i]
         if k < len(limbs):

@@ -227,7 +227,7 @@ def compare(mirror, number, starts, ends, rounded=ROUNDED):
     grown = cc.HitWorld(limbs.inflated(SHELL)).cast_segments(starts, ends)
     small = cc.HitWorld(_shrunk(limbs, rounded)).cast_segments(starts, ends)
     planes = np.full(len(starts), np.inf)
-    for sheet in mirror._sheets:
+    for sheet in mirror._state.sheets:
         above, below = (np.array(sheet.normal) @ (x - np.array(sheet.point)).T for x in (starts, ends))
         meets = (above > 0) != (below > 0)
         planes = np.where(meets, np.minimum(planes, above / np.where(meets, above - below, 1.0)), planes)
