@@ -98,12 +98,12 @@ class Follower:
             if not self._follow:
                 return None
         else:
-            poses, (tested, tests) = changes.poses, self._near_tests
-            if before is None or poses == before[0] or changes.scene != before[1] or changes.filters != before[2]:
+            now, (tested, tests) = changes.last(), self._near_tests
+            if before is None or now[0] == before[0] or now[1:] != before[1:]:
                 return None
-            if tested != poses:
+            if tested != now[0]:
                 tests = 0
-            self._near_tests = poses, tests + 1
+            self._near_tests = now[0], tests + 1
             if tests >= NEAR_TESTS or not self._client.is_direct:
                 return None
         if near is None or LENGTHS[0] != near.lengths or (near.scene is not scene and not near.suits(scene)):

@@ -19,10 +19,11 @@ from cylcollide.bullet.arguments import (
     MeshPolicy,
     MirrorInside,
     RayOptions,
+    integer,
     ray_options,
     vectors,
 )
-from cylcollide.bullet.client import Client
+from cylcollide.bullet.client import BodyLink, Client
 from cylcollide.bullet.explain import RayExplanation, explain_ray
 from cylcollide.bullet.following import Follower
 from cylcollide.bullet.merge_hits import MirrorState, RayTest, numbered
@@ -187,11 +188,12 @@ class Mirror(MirroredLimbs):
         """
         request, found, starts, ends = PLAIN, None, rayFromPositions, rayToPositions
         names = "rayFromPositions", "rayToPositions"
-        given = parentObjectUniqueId, parentLinkIndex, reportHitNumber, collisionFilterMask
+        body, link, number, mask = parentObjectUniqueId, parentLinkIndex, reportHitNumber, collisionFilterMask
         are_given = not (numThreads is ONE and fractionEpsilon is arguments.NO_EPSILON and physicsClientId is None)
-        if are_given or not NOT_GIVEN is given[0] is given[1] is given[2] is given[3]:
-            client = physicsClientId, self._client.number
-            request, parent = arguments.batch_options(numThreads, *given, fractionEpsilon, *client)
+        if are_given or not NOT_GIVEN is body is link is number is mask:
+            request = ray_options(numThreads, mask, number, physicsClientId, self._client.number)
+            parent = BodyLink(integer(body, "parentObjectUniqueId"), integer(link, "parentLinkIndex"))
+            arguments.real(fractionEpsilon, "fractionEpsilon")
             if parent.body >= 0:
                 first = vectors(starts, names[0])
                 last = vectors(ends, names[1], len(first))
