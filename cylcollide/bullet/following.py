@@ -7,7 +7,7 @@ import numpy as np
 from cylcollide.bullet.arguments import MirrorInside
 from cylcollide.bullet.client import Client
 from cylcollide.bullet.near import FEW_RAYS, NearBodies, few_rays
-from cylcollide.bullet.near_links import LENGTHS
+from cylcollide.bullet.near_bodies import LENGTHS
 from cylcollide.bullet.scene import MirrorScene, SceneReader
 from cylcollide.bullet.tuples import RayTestResult
 from cylcollide.bullet.watch import LAST_CALL, Changed, Changes, filter_calls

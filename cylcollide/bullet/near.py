@@ -24,8 +24,7 @@ from cylcollide._types import ALL_LAYERS, Float64Array, Int64Array, Vectors
 from cylcollide.bullet.arguments import BULLET, MirrorInside, are_rows, vectors
 from cylcollide.bullet.client import BASE, Client
 from cylcollide.bullet.filters import DEFAULT, STATIC
-from cylcollide.bullet.near_bodies import NearBody, near_bodies
-from cylcollide.bullet.near_links import ARMS, LENGTHS
+from cylcollide.bullet.near_bodies import ARMS, LENGTHS, NearBody, near_bodies
 from cylcollide.bullet.near_loops import LINKS_PER_RAY, UNDECIDED, NearMemory, NearShapes, cast_near, enter_meshes
 from cylcollide.bullet.near_marks import LINKS_FIRST, mark_near
 from cylcollide.bullet.passthrough import PADDING

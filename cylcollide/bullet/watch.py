@@ -22,7 +22,7 @@ from typing import Any, TypeAlias
 import numpy as np
 
 from cylcollide.bullet.client import Client
-from cylcollide.bullet.near_links import LENGTHS
+from cylcollide.bullet.near_bodies import LENGTHS
 
 
 class Effect(IntEnum):

@@ -10,7 +10,7 @@ from pybullet_utils.bullet_client import BulletClient
 
 from cylcollide.bullet import patching
 from cylcollide.bullet.near import NearBodies
-from cylcollide.bullet.near_links import LENGTHS, USUAL
+from cylcollide.bullet.near_bodies import LENGTHS, USUAL
 
 
 @pytest.fixture

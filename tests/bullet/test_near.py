@@ -9,7 +9,7 @@ import support.pybullet_scenes as scenes
 from cylcollide.bullet import Mirror, patched
 from cylcollide.bullet.client import Client
 from cylcollide.bullet.near import FEW_RAYS, MOST_RAYS
-from cylcollide.bullet.near_links import arms_of, joints_of
+from cylcollide.bullet.near_bodies import arms_of, joints_of
 from cylcollide.bullet.tuples import MISS
 
 IMPLICIT = p.URDF_USE_IMPLICIT_CYLINDER

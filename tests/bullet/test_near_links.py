@@ -10,7 +10,7 @@ import support.pybullet_scenes as scenes
 
 from cylcollide.bullet import Mirror, near, patched
 from cylcollide.bullet.client import BASE, Client
-from cylcollide.bullet.near_links import LENGTHS, closest_hold, holds_of, joints_of, read_first
+from cylcollide.bullet.near_bodies import LENGTHS, closest_hold, holds_of, joints_of, read_first
 from cylcollide.bullet.near_loops import NO_RAY
 from cylcollide.bullet.poses import link_frames
 from cylcollide.shapes import rotation_matrices
