@@ -149,13 +149,6 @@ def test_filters_that_change_later_are_noticed(way):
         function()
 
 
-def test_filters_are_measured_among_overlapping_bodies(c):
-    for i in range(12):
-        scenes.body(c, i % 4, [0.01 * i, 0, 0])
-        p.setCollisionFilterGroupMask(i, -1, 1 << i, -1, physicsClientId=c)
-    assert Mirror(c).limbs.mask.tolist() == [1 << i for i in range(12)]
-
-
 @pytest.mark.parametrize("apart", [0.0, 1e-3])
 def test_filters_of_a_pile_are_measured_by_few_rays(apart, c, monkeypatch):
     """A hit resolves its link even if the ray was for another link; before, 200 bodies at one place took 10 s."""

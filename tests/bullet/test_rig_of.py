@@ -76,22 +76,6 @@ def test_bones_are_link_frames(c, robot):
 
 
 @pytest.mark.parametrize("robot", ROBOTS, indirect=True)
-def test_rest_is_all_joints_at_zero(c, robot):
-    body, _ = robot
-    rig = rig_of(c, body, mesh="skip")
-    for joint in range(pybullet.getNumJoints(body, physicsClientId=c)):
-        kind = pybullet.getJointInfo(body, joint, physicsClientId=c)[2]
-        if kind == pybullet.JOINT_SPHERICAL:
-            pybullet.resetJointStateMultiDof(body, joint, [0, 0, 0, 1], physicsClientId=c)
-        elif kind != pybullet.JOINT_FIXED:
-            pybullet.resetJointState(body, joint, 0.0, physicsClientId=c)
-    positions, orientations = poses_of(c, body)
-    at, turn = rig.forward(positions[0, 0], orientations[0, 0], rig.rest_orientations)
-    assert at == pytest.approx(positions, abs=1e-14)
-    assert np.abs((turn * orientations).sum(axis=-1)) == pytest.approx(np.ones((1, len(rig.bone_names))), abs=1e-14)
-
-
-@pytest.mark.parametrize("robot", ROBOTS, indirect=True)
 def test_the_rig_is_that_of_its_file(c, robot):
     """Two ways to the same robot: through PyBullet's importer, and through the parser of `Rig.from_urdf`."""
     body, path = robot

@@ -1,22 +1,10 @@
-"""PyBullet scenes for the tests of `cylcollide.bullet`, and bounds of the errors of Bullet's ray test in them.
-
-Bullet stops within 1 mm of a surface, and rounds the edges of a shape with its collision margin (`docs/bullet.md`). So
-a ray is clear if it hits the same limb with the shapes grown by that millimetre and with the shapes shrunk by that
-rounding; then Bullet's point lies between the two surfaces.
-"""
+"""PyBullet scenes and rays for the tests of `cylcollide.bullet`."""
 
 from contextlib import contextmanager
-from dataclasses import dataclass
 
 import numpy as np
 import pybullet as p
 import pybullet_data
-
-import cylcollide as cc
-from cylcollide.bullet.differences import _shrunk
-
-SHELL = 1.05e-3  # distance at which Bullet stops, and its rounding
-ROUNDED = 0.5e-3  # a margin of 1 mm removes at most (1 - 1/sqrt 3) of it, at a box's corner
 
 
 @contextmanager
@@ -188,17 +176,6 @@ def urdf(c, rng, folder):
             p.resetJointState(humanoid, joint, rng.normal(), physicsClientId=c)
 
 
-@dataclass
-class Comparison:
-    """The mirror's and Bullet's results for the same rays, and the rays that Bullet must get right."""
-
-    ours: tuple
-    theirs: tuple
-    clear: np.ndarray
-    earliest: np.ndarray  # hit fraction with grown shapes
-    latest: np.ndarray  # hit fraction with shrunk shapes
-
-
 def rays(rng, n, span, centre=(0.0, 0.0, 0.0)):
     """Rays from a sphere around the scene through a point in it, and the same length beyond."""
     way = rng.normal(size=(n, 3))
@@ -218,27 +195,3 @@ def aimed_rays(c, rng, n):
     reach = 1.5 * max(np.ptp(boxes.reshape(-1, 3), axis=0).max(), 0.1)
     start = target + reach * way / np.linalg.norm(way, axis=1)[:, None]
     return start, start + 2.0 * (target - start)
-
-
-def compare(mirror, number, starts, ends, rounded=ROUNDED):
-    """Cast the rays with both, and compute which rays are clear."""
-    mirror.sync()
-    limbs = mirror.limbs
-    grown = cc.HitWorld(limbs.inflated(SHELL)).cast_segments(starts, ends)
-    small = cc.HitWorld(_shrunk(limbs, rounded)).cast_segments(starts, ends)
-    planes = np.full(len(starts), np.inf)
-    for sheet in mirror._state.sheets:
-        above, below = (np.array(sheet.normal) @ (x - np.array(sheet.point)).T for x in (starts, ends))
-        meets = (above > 0) != (below > 0)
-        planes = np.where(meets, np.minimum(planes, above / np.where(meets, above - below, 1.0)), planes)
-    exact = cc.HitWorld(limbs).cast_segments(starts, ends)
-    clear = (grown.limb == small.limb) & (exact.limb == small.limb) & ~grown.started_inside
-    clear &= (planes < grown.fraction) == (planes < small.fraction)
-    plane_first = planes < exact.fraction
-    return Comparison(
-        mirror.rayTestBatch(starts, ends),
-        p.rayTestBatch(starts, ends, physicsClientId=number),
-        clear,
-        np.where(plane_first, planes - 1e-12, grown.fraction),
-        np.where(plane_first, planes + 1e-12, small.fraction),
-    )
