@@ -7,6 +7,7 @@ rounding; then Bullet's point lies between the two surfaces.
 
 import numpy as np
 import pybullet as p
+import support.pybullet_chains as chains
 import support.pybullet_scenes as scenes
 
 import cylcollide as cc
@@ -77,8 +78,18 @@ def test_compound_bodies_and_chains_of_links(c):
 
 
 def test_urdf_with_several_shapes_a_link_scaled_fixed_and_posed(c, tmp_path):
-    seen = assert_agreement_of_a_scene(c, lambda *given: scenes.urdf(*given, tmp_path), 5, least=190)
-    assert {(0, -1), (0, 0), (1, -1), (1, 0)} < seen
+    path = tmp_path / "turned.urdf"
+    path.write_text(scenes.TURNED)
+
+    def make(c, rng):
+        given = {"flags": p.URDF_USE_IMPLICIT_CYLINDER, "physicsClientId": c}
+        for scale, fixed in ((0.35, True), (0.3, False)):
+            place = rng.uniform(-1, 1, 3).tolist(), scenes.quaternion(rng)
+            chains.bend(c, p.loadURDF(str(path), *place, useFixedBase=fixed, globalScaling=scale, **given), rng)
+        chains.bend(c, scenes.person(c, [0.5, 0, 0], 0.3), rng)
+
+    seen = assert_agreement_of_a_scene(c, make, 11, least=190)
+    assert {(body, link) for body in (0, 1) for link in (-1, 0, 1)} < seen
     assert len({link for body, link in seen if body == 2}) > 8
 
 

@@ -4,32 +4,13 @@ import numpy as np
 import pybullet
 import pytest
 import support.pybullet_chains as chains
+import support.pybullet_scenes as scenes
 
 import cylcollide as cc
 from cylcollide._pybullet import data_folder
 from cylcollide.bullet import Mirror, poses_of, rig_of
 
 BUILD = {"flags": pybullet.URDF_USE_IMPLICIT_CYLINDER}
-
-TURNED = """<robot name="turned">
-<link name="a"><inertial><origin xyz=".1 .2 .3" rpy=".3 .4 .5"/><mass value="1"/>
-  <inertia ixx="1" iyy="2" izz="2.5" ixy="0" ixz="0" iyz="0"/></inertial>
-  <collision><origin xyz=".3 .1 .2" rpy="1 2 3"/><geometry><box size="1 2 3"/></geometry></collision>
-  <collision><geometry><sphere radius="0.3"/></geometry></collision></link>
-<link name="b"><inertial><origin xyz="-.1 .2 -.3" rpy="1.3 .4 -.5"/><mass value="1"/>
-  <inertia ixx="1" iyy="2" izz="2.5" ixy="0" ixz="0" iyz="0"/></inertial>
-  <collision><origin xyz=".3 .1 .2" rpy="1 -2 3"/><geometry><cylinder length="1" radius=".2"/></geometry></collision>
-</link>
-<link name="c"><inertial><origin xyz="-.3 .1 .2" rpy="-.3 1.4 .6"/><mass value="1"/>
-  <inertia ixx="1" iyy="2" izz="2.5" ixy="0" ixz="0" iyz="0"/></inertial>
-  <collision><origin xyz="0 .1 .2" rpy="0 1 2"/><geometry><capsule length="1" radius=".2"/></geometry></collision>
-</link>
-<joint name="j" type="revolute"><origin xyz="1 2 3" rpy=".7 .8 -.9"/><parent link="a"/><child link="b"/>
-  <axis xyz="0 .6 .8"/><limit lower="-3" upper="3" effort="1" velocity="1"/></joint>
-<joint name="k" type="spherical"><origin xyz="1 -2 3" rpy=".7 -.8 -.9"/><parent link="b"/><child link="c"/>
-  <axis xyz="1 0 0"/></joint></robot>
-"""
-"""Inertial frames and joints that are rotated relative to their links."""
 
 ROBOTS = "humanoid/humanoid.urdf", "r2d2.urdf", "turned"
 
@@ -40,7 +21,7 @@ def robot(request, c, tmp_path):
     path = data_folder() / request.param
     if request.param == "turned":
         path = tmp_path / "turned.urdf"
-        path.write_text(TURNED)
+        path.write_text(scenes.TURNED)
     turn = np.array([0.1, -0.7, 0.3, 0.6])
     turn /= np.linalg.norm(turn)
     return pybullet.loadURDF(str(path), [1.0, -2.0, 3.0], turn.tolist(), physicsClientId=c, **BUILD), path

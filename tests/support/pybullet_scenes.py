@@ -137,43 +137,25 @@ def compounds(c, rng):
             p.resetJointState(chain, joint, rng.normal() * 0.5, physicsClientId=c)
 
 
-URDF = """<robot name="two">
-<link name="base"><inertial><origin xyz="0.1 -0.2 0.3" rpy="0.3 0.2 0.1"/><mass value="2"/>
- <inertia ixx="1" ixy="0" ixz="0" iyy="1" iyz="0" izz="1"/></inertial>
- <collision><origin xyz="0 0 0.4" rpy="0.5 0 0"/><geometry><cylinder radius="0.15" length="0.6"/></geometry></collision>
- <collision><origin xyz="0.5 0 0" rpy="0 0.4 0"/><geometry><box size="0.3 0.2 0.5"/></geometry></collision>
- <collision><origin xyz="0 -0.6 0"/><geometry><sphere radius="0.2"/></geometry></collision></link>
-<joint name="j" type="revolute"><parent link="base"/><child link="arm"/><origin xyz="0.2 0.5 0" rpy="0 0.3 0.2"/>
- <axis xyz="0 1 1"/><limit lower="-3" upper="3" effort="1" velocity="1"/></joint>
-<link name="arm"><inertial><origin xyz="-0.1 0.2 0.1" rpy="0 0.7 0.1"/><mass value="1"/>
- <inertia ixx="1" ixy="0" ixz="0" iyy="1" iyz="0" izz="1"/></inertial>
- <collision><origin xyz="0 0.4 0" rpy="1.2 0 0"/><geometry><capsule radius="0.1" length="0.5"/></geometry></collision>
- <collision><origin xyz="0.4 0.4 0"/><geometry><cylinder radius="0.1" length="0.3"/></geometry></collision></link>
-</robot>"""
-
-
-def urdf(c, rng, folder):
-    """Load two scaled robots with several shapes per link, one of them fixed, and a humanoid."""
-    path = folder / "two.urdf"
-    path.write_text(URDF)
-    for scaling, fixed in ((1.3, True), (0.7, False)):
-        robot = p.loadURDF(
-            str(path),
-            rng.uniform(-1, 1, 3).tolist(),
-            quaternion(rng),
-            useFixedBase=fixed,
-            globalScaling=scaling,
-            flags=p.URDF_USE_IMPLICIT_CYLINDER,
-            physicsClientId=c,
-        )
-        p.resetJointState(robot, 0, 0.8, physicsClientId=c)
-    humanoid = p.loadURDF("humanoid/humanoid.urdf", [0.5, 0, 0], globalScaling=0.3, physicsClientId=c)
-    for joint in range(p.getNumJoints(humanoid, physicsClientId=c)):
-        kind = p.getJointInfo(humanoid, joint, physicsClientId=c)[2]
-        if kind == p.JOINT_SPHERICAL:
-            p.resetJointStateMultiDof(humanoid, joint, quaternion(rng), physicsClientId=c)
-        elif kind == p.JOINT_REVOLUTE:
-            p.resetJointState(humanoid, joint, rng.normal(), physicsClientId=c)
+TURNED = """<robot name="turned">
+<link name="a"><inertial><origin xyz=".1 .2 .3" rpy=".3 .4 .5"/><mass value="1"/>
+  <inertia ixx="1" iyy="2" izz="2.5" ixy="0" ixz="0" iyz="0"/></inertial>
+  <collision><origin xyz=".3 .1 .2" rpy="1 2 3"/><geometry><box size="1 2 3"/></geometry></collision>
+  <collision><geometry><sphere radius="0.3"/></geometry></collision></link>
+<link name="b"><inertial><origin xyz="-.1 .2 -.3" rpy="1.3 .4 -.5"/><mass value="1"/>
+  <inertia ixx="1" iyy="2" izz="2.5" ixy="0" ixz="0" iyz="0"/></inertial>
+  <collision><origin xyz=".3 .1 .2" rpy="1 -2 3"/><geometry><cylinder length="1" radius=".2"/></geometry></collision>
+</link>
+<link name="c"><inertial><origin xyz="-.3 .1 .2" rpy="-.3 1.4 .6"/><mass value="1"/>
+  <inertia ixx="1" iyy="2" izz="2.5" ixy="0" ixz="0" iyz="0"/></inertial>
+  <collision><origin xyz="0 .1 .2" rpy="0 1 2"/><geometry><capsule length="1" radius=".2"/></geometry></collision>
+</link>
+<joint name="j" type="revolute"><origin xyz="1 2 3" rpy=".7 .8 -.9"/><parent link="a"/><child link="b"/>
+  <axis xyz="0 .6 .8"/><limit lower="-3" upper="3" effort="1" velocity="1"/></joint>
+<joint name="k" type="spherical"><origin xyz="1 -2 3" rpy=".7 -.8 -.9"/><parent link="b"/><child link="c"/>
+  <axis xyz="1 0 0"/></joint></robot>
+"""
+"""Inertial frames and joints that are rotated relative to their links."""
 
 
 def rays(rng, n, span, centre=(0.0, 0.0, 0.0)):
