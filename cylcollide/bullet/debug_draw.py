@@ -36,7 +36,10 @@ def checked_color(values: Any, name: str) -> Color:
 
 
 def draw(client: Client, lines: Iterable[tuple[Float64Array, Color]], replaces: Iterable[int]) -> list[int]:
-    """Draw lines (m, 2, 3) in their colours in the place of earlier items; returns an item per line, -1 for none."""
+    """Draw lines (m, 2, 3) in their colours in place of earlier items; returns PyBullet's number of each line.
+
+    Numbers below 0, as a client without a window returns them, stand for no item.
+    """
     old, items = iter([item for item in replaces if item >= 0]), []
     for of_color, color in lines:
         for start, end in of_color.tolist():

@@ -47,7 +47,7 @@ class MirroredLimbs(metaclass=Shown):
     @property
     def limb_places(self) -> list[BodyLink]:
         """Body and link of every limb."""
-        return [*self._state.limb_links]
+        return [*self._follower.scene.state.limb_links]
 
     @abstractmethod
     def rayTestBatch(  # noqa: N802  # PyBullet's name
