@@ -45,21 +45,13 @@ def test_tuples_are_pybullets(row):
 
 def test_arguments_have_pybullets_names_and_order(row):
     mirror = Mirror(row)
-    assert list(inspect.signature(mirror.rayTest).parameters) == [
-        "rayFromPosition", "rayToPosition", "collisionFilterMask", "reportHitNumber", "physicsClientId",
-    ]  # fmt: skip
-    single = dict(zip(("rayFromPosition", "rayToPosition"), ALONG, strict=True))
-    single.update(collisionFilterMask=-1, reportHitNumber=-1, physicsClientId=row)
-    assert mirror.rayTest(**single)[0][0] == p.rayTest(**single)[0][0] == 3
-    assert mirror.rayTest(*single.values())[0][0] == p.rayTest(*single.values())[0][0] == 3
-    batch = {
-        "rayFromPositions": [ALONG[0]], "rayToPositions": [ALONG[1]], "numThreads": 1, "parentObjectUniqueId": -1,
-        "parentLinkIndex": -1, "reportHitNumber": -1, "collisionFilterMask": 2, "fractionEpsilon": 0.0,
-        "physicsClientId": row,
-    }  # fmt: skip
-    assert list(inspect.signature(mirror.rayTestBatch).parameters) == list(batch)
-    assert mirror.rayTestBatch(**batch)[0][0] == p.rayTestBatch(**batch)[0][0] == 3
-    assert mirror.rayTestBatch(*batch.values())[0][0] == p.rayTestBatch(*batch.values())[0][0] == 3
+    for name, given in (
+        ("rayTest", (*ALONG, -1, -1, row)),
+        ("rayTestBatch", ([ALONG[0]], [ALONG[1]], 1, -1, -1, -1, 2, 0.0, row)),
+    ):
+        ours, theirs = getattr(mirror, name), getattr(p, name)
+        named = dict(zip(inspect.signature(ours).parameters, given, strict=True))
+        assert ours(*given)[0][0] == theirs(*given)[0][0] == ours(**named)[0][0] == theirs(**named)[0][0] == 3
 
 
 def test_hit_numbers_are_sorted(row):

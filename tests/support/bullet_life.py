@@ -19,7 +19,7 @@ class Life:
 
     def __init__(self, number, rng, api):
         self.number, self.rng, self.p = number, rng, api
-        self.states, self.constraints, self.shapes = [], [], []
+        self.states, self.shapes = [], []
         self.filters_changed = False
         self.last = ""
 
@@ -108,7 +108,6 @@ class Life:
     def reset(self):
         self.p.resetSimulation()
         self.states.clear()
-        self.constraints.clear()
         self.shapes.clear()
 
     def replace(self):
@@ -162,15 +161,6 @@ class Life:
         self.p.unsupportedChangeScaling(body, [float(self.rng.uniform(0.7, 1.3))] * 3)
         self.p.removeBody(body)
 
-    def constrain(self, body):
-        made = self.p.createConstraint(body, -1, -1, -1, p.JOINT_POINT2POINT, [0, 0, 0], [0, 0, 0], self.place())
-        self.constraints.append(made)
-
-    def release(self):
-        for made in self.constraints:
-            self.p.removeConstraint(made)
-        self.constraints.clear()
-
     def save(self):
         self.states.append((self.p.saveState(), self.bodies()))
 
@@ -201,10 +191,10 @@ STEPS = {
     **dict.fromkeys(("make_batch", "make_height_field", "replace", "dynamics", "to_and_fro", "scale", "margin"), 2),
     **dict.fromkeys(("make_person", "scale_and_remove"), 2),
     **dict.fromkeys(("move", "bend", "simulate", "filters"), 5),
-    **dict.fromkeys(("detect", "constrain", "release", "save", "restore"), 2),
+    **dict.fromkeys(("detect", "save", "restore"), 2),
     "remove": 6,
     "reset": 0.5,
 }
 """Relative frequency of each step."""
-OF_A_BODY = {"remove", "move", "bend", "dynamics", "margin", "to_and_fro", "filters", "scale", "constrain"}
+OF_A_BODY = {"remove", "move", "bend", "dynamics", "margin", "to_and_fro", "filters", "scale"}
 """Steps that take a body; without bodies they do nothing."""
