@@ -20,7 +20,8 @@ def run(program, *words, options=None):
     `options`: those of `python -m cylcollide.bullet`; None for PyBullet's own rays. The program's client has the number
     0, and is disconnected at the end.
     """
-    assert not p.isConnected(0)
+    gc.collect()  # clients of earlier tests that nothing refers to
+    assert not p.isConnected(0), "a test before has left its client"
     said, errors, late = StringIO(), StringIO(), []
     with pytest.MonkeyPatch.context() as patch, redirect_stdout(said), redirect_stderr(errors):
         patch.setattr(sys, "argv", list(map(str, ["cylcollide.bullet", *(options or ()), program, *words])))
