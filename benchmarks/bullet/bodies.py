@@ -46,7 +46,7 @@ def measure(name: str) -> dict[str, Any] | None:
     with warnings.catch_warnings():
         warnings.simplefilter("ignore", UserWarning)
         mirror = Mirror(c, follow=False)
-    wrapped = len(mirror._scene.shapes.wrapped)
+    wrapped = len(mirror._follower.scene.shapes.wrapped)
     if not len(mirror.limbs) + len(mirror._sheets) + wrapped:
         return None
     p.performCollisionDetection(physicsClientId=c)

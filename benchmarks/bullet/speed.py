@@ -47,7 +47,7 @@ def tasks(c: int, starts: np.ndarray, ends: np.ndarray) -> dict[str, tuple[Calla
     first, last = starts.tolist(), ends.tolist()
     follow, still, watching = (Mirror(c, mesh="wrap", follow=follow) for follow in (True, False, False))
     watching.watch()
-    world = still._scene.state.world
+    world = still._state.world
 
     def cast() -> None:
         hits = world.cast_segments(starts, ends, inside="ignore", threads=1)

@@ -10,7 +10,6 @@ from numpy.typing import ArrayLike
 
 from cylcollide import validate
 from cylcollide._types import ALL_LAYERS, Float64Array, InsidePolicy
-from cylcollide.bullet.client import BodyLink
 from cylcollide.bullet.tuples import read_rows
 from cylcollide.query.request import as_pairs
 
@@ -42,16 +41,6 @@ def ray_options(threads: int, mask: int, number: int, client: int | None, own: i
     if client is not None and client != own:
         raise ValueError(f"physicsClientId: expected {own}, got {client}; make a Mirror of that client")
     return integer(threads, "numThreads"), layers(mask, "collisionFilterMask"), integer(number, "reportHitNumber")
-
-
-def batch_options(
-    threads: int, body: int, link: int, number: int, mask: int, epsilon: float, client: int | None, own: int
-) -> tuple[RayOptions, BodyLink]:
-    """The checked options of a batch, and the body and link whose frame the rays are in."""
-    options = ray_options(threads, mask, number, client, own)
-    parent = BodyLink(integer(body, "parentObjectUniqueId"), integer(link, "parentLinkIndex"))
-    real(epsilon, "fractionEpsilon")
-    return options, parent
 
 
 def integer(value: Any, name: str, largest: int = LARGEST) -> int:

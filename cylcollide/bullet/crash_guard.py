@@ -30,11 +30,7 @@ EMPTY_FIELDS = (0.0, 1.0)
 ROUNDING = 1e-6
 """Relative error allowed for bounding boxes: Bullet's are float64 sums of a few terms, its importer's are float32."""
 
-ENDING = [
-    getattr(signal, f"SIG{name}")
-    for name in ("SEGV", "BUS", "FPE", "ILL", "ABRT", "ALRM")
-    if hasattr(signal, f"SIG{name}")
-]
+ENDING = "SIGSEGV", "SIGBUS", "SIGFPE", "SIGILL", "SIGABRT", "SIGALRM"
 """Signals that end the child process."""
 
 LONGEST_CALLS = 20
@@ -103,8 +99,8 @@ def _call_all(client: Client, body_links: list[BodyLink], write_end: int) -> Non
     import resource  # noqa: PLC0415  # exists where fork does
 
     faulthandler.disable()
-    for number in ENDING:  # a handler that returns would repeat the instruction that crashes
-        signal.signal(number, signal.SIG_DFL)
+    for name in ENDING:  # a handler that returns would repeat the instruction that crashes
+        signal.signal(getattr(signal, name), signal.SIG_DFL)
     signal.pthread_sigmask(signal.SIG_SETMASK, ())
     signal.alarm(LONGEST_CALLS)
     resource.setrlimit(resource.RLIMIT_CORE, (0, 0))

@@ -35,16 +35,20 @@ def checked_color(values: Any, name: str) -> Color:
     return red, green, blue
 
 
-def redraw(client: Client, drawn: list[int], lines: Iterable[tuple[Float64Array, Color]]) -> list[int]:
-    """Remove the drawn items and draw lines (m, 2, 3) in their colours; returns the new ones, none without a window."""
-    for item in drawn:
+def draw(client: Client, lines: Iterable[tuple[Float64Array, Color]], replaces: Iterable[int]) -> list[int]:
+    """Draw lines (m, 2, 3) in their colours in place of earlier items; returns PyBullet's number of each line.
+
+    Numbers below 0, as a client without a window returns them, stand for no item.
+    """
+    old, items = iter([item for item in replaces if item >= 0]), []
+    for of_color, color in lines:
+        for start, end in of_color.tolist():
+            item = next(old, None)
+            before = {} if item is None else {"replaceItemUniqueId": item}
+            items.append(int(client.addUserDebugLine(start, end, lineColorRGB=list(color), **before)))
+    for item in old:
         client.removeUserDebugItem(item)
-    items = [
-        int(client.addUserDebugLine(*line.tolist(), lineColorRGB=list(color)))
-        for of_color, color in lines
-        for line in of_color
-    ]
-    return [item for item in items if item >= 0]
+    return items
 
 
 def sheet_outline(sheet: Sheet) -> Float64Array:
@@ -111,11 +115,4 @@ def draw_rewound(
     drawn, layers = Client(client), [(history.limbs_at(time), checked_color(color, "color"))]
     if live_color is not None:
         layers.append((history.world.limbs, checked_color(live_color, "live_color")))
-    lines = [(line.tolist(), color) for limbs, color in layers for line in outlines(limbs)]
-    old, items = [item for item in replaces if item >= 0], []
-    for k, ((start, end), rgb) in enumerate(lines):
-        before = {"replaceItemUniqueId": old[k]} if k < len(old) else {}
-        items.append(int(drawn.addUserDebugLine(start, end, lineColorRGB=list(rgb), **before)))
-    for item in old[len(lines) :]:
-        drawn.removeUserDebugItem(item)
-    return items
+    return draw(drawn, [(outlines(limbs), color) for limbs, color in layers], replaces)

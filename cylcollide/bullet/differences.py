@@ -4,7 +4,7 @@ It follows from the exact limbs, from limbs grown by 1.05 mm (Bullet stops withi
 of their margin (which rounds edges).
 """
 
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
 
 import numpy as np
 
@@ -58,10 +58,9 @@ def causes_of(
     if len(limbs):  # without the most that a margin removes from edges of boxes and cylinders
         margin = max(margin_of(mirror._client, limbs, i, body_link) for i, body_link in enumerate(links))
         small = _crossed(mirror, _shrunk(limbs, ROUNDED * margin), starts, ends)
-    around, state = limbs.inflated(max(SHELL, mirror.tolerance)), mirror._state
-    inside = _crossed(mirror, around, starts, starts, "hit")
-    for sheet, normal, body_link in zip(state.sheets, state.sheet_table.unit, state.sheet_links, strict=True):
-        for i in np.flatnonzero(np.abs((starts - sheet.point) @ normal) <= mirror.tolerance + ON_PLANE).tolist():
+    inside = _crossed(mirror, limbs.inflated(max(SHELL, mirror.tolerance)), starts, starts, "hit")
+    for body_link, (height,) in heights(mirror, starts):
+        for i in np.flatnonzero(np.abs(height) <= mirror.tolerance + ON_PLANE).tolist():
             inside[i][body_link] = 0.0
     body_links, true = set(map(tuple, links)), _with_planes(mirror, exact, starts, ends) if mirror.tolerance else []
     lengths = np.linalg.norm(ends - starts, axis=1).tolist()
@@ -104,13 +103,19 @@ def _crossed(
     return found
 
 
+def heights(mirror: MirroredLimbs, *points: Float64Array) -> Iterator[tuple[BodyLink, list[Float64Array]]]:
+    """The link of each plane, and the heights of points (..., 3) above it."""
+    state = mirror._state
+    for sheet, unit, body_link in zip(state.sheets, state.sheet_table.unit, state.sheet_links, strict=True):
+        yield body_link, [(x - sheet.point) @ unit for x in points]
+
+
 def _with_planes(
     mirror: MirroredLimbs, crossed: list[dict[tuple[int, int], float]], starts: Float64Array, ends: Float64Array
 ) -> list[dict[tuple[int, int], float]]:
     """The links of the limbs that each ray crosses, and those of planes, without a tolerance."""
-    found, state = [row.copy() for row in crossed], mirror._state
-    for sheet, normal, body_link in zip(state.sheets, state.sheet_table.unit, state.sheet_links, strict=True):
-        first, last = ((points - sheet.point) @ normal for points in (starts, ends))
+    found = [row.copy() for row in crossed]
+    for body_link, (first, last) in heights(mirror, starts, ends):
         for i in np.flatnonzero((first > 0.0) != (last > 0.0)).tolist():
             found[i][body_link] = min(found[i].get(body_link, np.inf), float(first[i] / (first[i] - last[i])))
     return found

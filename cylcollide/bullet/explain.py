@@ -19,6 +19,7 @@ from cylcollide.bullet.differences import (
     box_turns,
     causes_of,
     differ,
+    heights,
     is_unnumbered,
     margin_of,
     true_limbs,
@@ -198,12 +199,11 @@ def _clearance(
     why = min(
         (limbs.explain_segment(start, end, limb=row) for row in rows), key=lambda one: one.clearance, default=None
     )
-    heights = [
-        np.array([(point - sheet.point) @ unit for point in (start, end)])
-        for sheet, unit, of_sheet in zip(state.sheets, state.sheet_table.unit, state.sheet_links, strict=True)
+    apart = [
+        min(abs(a), abs(b)) * (1.0 if min(a, b) > 0.0 or max(a, b) < 0.0 else -1.0) - mirror.tolerance
+        for of_sheet, (a, b) in heights(mirror, start, end)
         if body_link in (of_sheet, BodyLink(-1, -1))
     ]
-    apart = [abs(h).min() * (1.0 if (h > 0).all() or (h < 0).all() else -1.0) - mirror.tolerance for h in heights]
     least = float(min(apart, default=inf)) + 0.0
     if why is not None and why.clearance <= least:
         return why.limb, why.clearance, why

@@ -4,7 +4,6 @@ A ray with the mask m can hit a link of group g and mask k if g & m and k & 1 ar
 """
 
 from collections.abc import Callable
-from typing import TypeAlias
 
 import numpy as np
 
@@ -20,10 +19,6 @@ MEASUREMENTS = 16  # most repetitions, while other threads move links
 START = 1.5  # where a probe starts and ends, in radii of a ball around the shape
 
 CROWDED = 4  # from this hit number on, probes are cast one at a time
-
-
-Probes: TypeAlias = tuple[Int64Array, Float64Array, Float64Array]
-"""Segments that must hit a link unless it is filtered out: rows of `Shapes.body_links` (n,), starts and ends (n, 3)."""
 
 
 def filter_groups(
@@ -60,42 +55,35 @@ def _measure(client: Client, shapes: Shapes, centres: Float64Array, left: Int64A
     groups[left] = 0
     for direction in DIRECTIONS:
         probes = _probes(shapes, centres, left, direction)
-        hit = _hit(client, shapes, probes, ALL_LAYERS)
-        groups[left[hit]] = _groups(client, shapes, _some(probes, hit))
+        hit = _hit(client, shapes, left, probes, ALL_LAYERS)
+        groups[left[hit]] = _groups(client, shapes, left[hit], probes[hit])
         left = left[~hit]
 
 
-def _groups(client: Client, shapes: Shapes, probes: Probes) -> Uint32Array:
+def _groups(client: Client, shapes: Shapes, body_links: Int64Array, probes: Float64Array) -> Uint32Array:
     """The groups of links that some ray hits: two probes for the default groups, one per bit for others."""
-    groups = np.zeros(len(probes[0]), np.uint32)
+    groups = np.zeros(len(probes), np.uint32)
     for bit in (DEFAULT, STATIC):
-        groups[_hit(client, shapes, probes, bit)] |= np.uint32(bit)
-    others = np.flatnonzero(_hit(client, shapes, probes, ALL_LAYERS ^ (DEFAULT | STATIC)))
-    rest = _some(probes, others)
+        groups[_hit(client, shapes, body_links, probes, bit)] |= np.uint32(bit)
+    others = np.flatnonzero(_hit(client, shapes, body_links, probes, ALL_LAYERS ^ (DEFAULT | STATIC)))
     for bit in (1 << k for k in range(2, 32)):
         if len(others):
-            groups[others[_hit(client, shapes, rest, bit)]] |= np.uint32(bit)
+            groups[others[_hit(client, shapes, body_links[others], probes[others], bit)]] |= np.uint32(bit)
     return groups
 
 
-def _probes(shapes: Shapes, centres: Float64Array, body_links: Int64Array, direction: Float64Array) -> Probes:
-    """One segment through the first shape of each link."""
+def _probes(shapes: Shapes, centres: Float64Array, body_links: Int64Array, direction: Float64Array) -> Float64Array:
+    """Both ends, (n, 6), of a segment through the first shape of each link: it must hit an unfiltered link."""
     first = np.searchsorted(shapes.body_link, body_links)  # shapes come sorted by link
     radius, centre = ball_radii(shapes.kind[first], shapes.size[first]), centres[first]
     reach = START * np.where(radius == np.inf, 1.0, radius)[:, None] * direction
-    return body_links, centre - reach, centre + reach
+    return np.hstack([centre - reach, centre + reach])
 
 
-def _some(probes: Probes, rows: Int64Array | BoolArray) -> Probes:
-    body_link, start, end = probes
-    return body_link[rows], start[rows], end[rows]
-
-
-def _hit(client: Client, shapes: Shapes, probes: Probes, mask: int) -> BoolArray:
+def _hit(client: Client, shapes: Shapes, body_links: Int64Array, probes: Float64Array, mask: int) -> BoolArray:
     """Which of these links are hit by a probe, first or behind other hits. Equal probes are cast once."""
-    body_links, start, end = probes
-    first, of_link = distinct_rows(np.hstack([start, end]))
-    start, end = start[first], end[first]
+    first, of_link = distinct_rows(probes)
+    start, end = probes[first, :3], probes[first, 3:]
     links = {shapes.body_links[k]: i for i, k in enumerate(body_links.tolist())}
     is_hit, left = np.zeros(len(body_links), np.bool_), [(np.arange(len(first)), 0)]
     while left:

@@ -7,7 +7,7 @@ import numpy as np
 from cylcollide.bullet.arguments import MirrorInside
 from cylcollide.bullet.client import Client
 from cylcollide.bullet.near import FEW_RAYS, NearBodies, few_rays
-from cylcollide.bullet.near_links import LENGTHS
+from cylcollide.bullet.near_bodies import LENGTHS
 from cylcollide.bullet.scene import MirrorScene, SceneReader
 from cylcollide.bullet.tuples import RayTestResult
 from cylcollide.bullet.watch import LAST_CALL, Changed, Changes, filter_calls
@@ -98,12 +98,12 @@ class Follower:
             if not self._follow:
                 return None
         else:
-            poses, (tested, tests) = changes.poses, self._near_tests
-            if before is None or poses == before[0] or changes.scene != before[1] or changes.filters != before[2]:
+            now, (tested, tests) = changes.last(), self._near_tests
+            if before is None or now[0] == before[0] or now[1:] != before[1:]:
                 return None
-            if tested != poses:
+            if tested != now[0]:
                 tests = 0
-            self._near_tests = poses, tests + 1
+            self._near_tests = now[0], tests + 1
             if tests >= NEAR_TESTS or not self._client.is_direct:
                 return None
         if near is None or LENGTHS[0] != near.lengths or (near.scene is not scene and not near.suits(scene)):

@@ -14,7 +14,6 @@ from cylcollide.bullet.plane import Sheet, sheet_hits
 from cylcollide.bullet.sheet_heights import SheetTable
 from cylcollide.bullet.sheet_loops import POSITION_ERROR
 from cylcollide.bullet.tuples import RayTestResult
-from cylcollide.bvh.layout import TreeFrame
 from cylcollide.constants import UNIT_ROUNDOFF
 from cylcollide.exact.line import segment_numbers
 from cylcollide.exact.order import limb_hit
@@ -35,17 +34,21 @@ class MirrorState(NamedTuple):
     sheets: list[Sheet]
     sheet_table: SheetTable
     limb_rank: Int64Array  # (n,)
-    sheet_rank: Int64Array  # (m,)
     shape_link: Int32Array  # (n + m + 1, 2), body and link of the limbs, of the sheets, and -1, -1 of a miss
     limb_links: list[BodyLink]  # the same of the limbs
     sheet_links: list[BodyLink]
     wrapped: Wrapped
-    largest: float  # no |coordinate| of a limb is larger
+
+    @property
+    def largest(self) -> float:
+        """No |coordinate| of a limb is larger: in the frame of their tree they reach from -1 to 1."""
+        frame = self.world._tree.frame
+        return max(map(abs, frame.centre)) + 1.0 / frame.scale
 
     def rank(self, shape: int) -> int:
         """The rank of a limb or sheet, by its row of `shape_link`."""
         limbs = len(self.limb_rank)
-        return self.limb_rank.item(shape) if shape < limbs else self.sheet_rank.item(shape - limbs)
+        return self.limb_rank.item(shape) if shape < limbs else self.sheet_table.rank.item(shape - limbs)
 
     def solid(self, shape: int, radius: float) -> Solid:
         """The exact solid of a limb or sheet, by its row of `shape_link`, grown by the radius of a ray."""
@@ -55,11 +58,6 @@ class MirrorState(NamedTuple):
             return replace(sheet, half_thickness=sheet.half_thickness + radius)
         limb = exact_limb(self.world.limbs._table, shape)
         return grown_by(limb, radius) if radius else limb
-
-
-def largest_coordinate(frame: TreeFrame) -> float:
-    """A bound on |coordinate| of all limbs, from the frame of their tree, in which they reach from -1 to 1."""
-    return max(map(abs, frame.centre)) + 1.0 / frame.scale
 
 
 class RayTest(NamedTuple):
@@ -171,9 +169,9 @@ def compare_exactly(state: MirrorState, rays: RayTest, row: int, first: int, sec
 
 
 def limb_error(state: MirrorState, rays: RayTest) -> Float64Array:
-    """Bound on the error of a limb's fraction, (n,)."""
+    """Bound on the error of the fraction of a limb that is grown by the radii of rays, (n,)."""
     ends = np.hstack([rays.starts, rays.ends])
-    largest = np.maximum(np.abs(ends).max(axis=1, initial=0.0), state.largest)
+    largest = np.maximum(np.abs(ends).max(axis=1, initial=0.0), state.largest + rays.radius.max(initial=0.0))
     length = np.linalg.norm(rays.ends - rays.starts, axis=1)
     with np.errstate(divide="ignore", invalid="ignore", over="ignore"):
         return np.where(length > 0.0, POSITION_ERROR * largest / length, np.inf) + 2.0 * UNIT_ROUNDOFF

@@ -19,16 +19,16 @@ from cylcollide.bullet.arguments import (
     MeshPolicy,
     MirrorInside,
     RayOptions,
+    integer,
     ray_options,
     vectors,
 )
-from cylcollide.bullet.client import Client
+from cylcollide.bullet.client import BodyLink, Client
 from cylcollide.bullet.explain import RayExplanation, explain_ray
 from cylcollide.bullet.following import Follower
 from cylcollide.bullet.merge_hits import MirrorState, RayTest, numbered
 from cylcollide.bullet.mirror_hits import MirrorChords, MirrorHits
 from cylcollide.bullet.mirrored_limbs import MirroredLimbs
-from cylcollide.bullet.plane import Sheet
 from cylcollide.bullet.poses import in_world, parent_frame
 from cylcollide.bullet.scene import SceneReader
 from cylcollide.bullet.thick_hits import cast
@@ -91,13 +91,10 @@ class Mirror(MirroredLimbs):
         reader = SceneReader(self._client, mesh or "wrap", self.tolerance, warns=mesh is None)
         self._follower = Follower(self._client, reader, inside, validate.flag(follow, "follow"))
 
-    @property
-    def _sheets(self) -> list[Sheet]:
-        """The planes."""
-        return self._state.sheets
-
     def __repr__(self) -> str:
-        counts = f"{len(self.limbs)} limbs, {len(self._sheets)} planes, {len(self._scene.shapes.wrapped)} wrapped"
+        state = self._state
+        wrapped = len(state.wrapped.body_links)
+        counts = f"{len(state.world.limbs)} limbs, {len(state.sheets)} planes, {wrapped} wrapped"
         grown = f", tolerance {self.tolerance:g}" if self.tolerance else ""
         return f"Mirror(client {self._client.number}: {counts}{grown})"
 
@@ -191,11 +188,12 @@ class Mirror(MirroredLimbs):
         """
         request, found, starts, ends = PLAIN, None, rayFromPositions, rayToPositions
         names = "rayFromPositions", "rayToPositions"
-        given = parentObjectUniqueId, parentLinkIndex, reportHitNumber, collisionFilterMask
+        body, link, number, mask = parentObjectUniqueId, parentLinkIndex, reportHitNumber, collisionFilterMask
         are_given = not (numThreads is ONE and fractionEpsilon is arguments.NO_EPSILON and physicsClientId is None)
-        if are_given or not NOT_GIVEN is given[0] is given[1] is given[2] is given[3]:
-            client = physicsClientId, self._client.number
-            request, parent = arguments.batch_options(numThreads, *given, fractionEpsilon, *client)
+        if are_given or not NOT_GIVEN is body is link is number is mask:
+            request = ray_options(numThreads, mask, number, physicsClientId, self._client.number)
+            parent = BodyLink(integer(body, "parentObjectUniqueId"), integer(link, "parentLinkIndex"))
+            arguments.real(fractionEpsilon, "fractionEpsilon")
             if parent.body >= 0:
                 first = vectors(starts, names[0])
                 last = vectors(ends, names[1], len(first))
@@ -292,8 +290,8 @@ class Mirror(MirroredLimbs):
         the number of lines; a DIRECT client shows none.
         """
         parts = [outlines(limbs) for limbs in (self.limbs, self._state.wrapped.boxes)]
-        shapes = np.concatenate(parts + [debug_draw.sheet_outline(sheet) for sheet in self._sheets])
+        shapes = np.concatenate(parts + [debug_draw.sheet_outline(sheet) for sheet in self._state.sheets])
         colors = debug_draw.checked_color(color, "color"), debug_draw.checked_color(hit_color, "hit_color")
-        lines = list(zip((shapes, debug_draw.crosses(hits)), colors, strict=True))
-        self._drawn = debug_draw.redraw(self._client, self._drawn, lines)
-        return sum(len(of_color) for of_color, _ in lines)
+        lines = zip((shapes, debug_draw.crosses(hits)), colors, strict=True)
+        self._drawn = debug_draw.draw(self._client, lines, self._drawn)
+        return len(self._drawn)

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from functools import cached_property, partial
+from functools import partial
 from typing import Any, ClassVar, Self
 
 import numpy as np
@@ -15,7 +15,6 @@ from cylcollide.bullet.sheet_loops import OPEN_ORDER, fill_sheets, first_sheets
 from cylcollide.bullet.tuples import MISS, RayTestResult, hit_tuples
 from cylcollide.process.files import Columns
 from cylcollide.process.threads import in_chunks
-from cylcollide.query.loops.columns import chords_of_rays, ray_of_each
 from cylcollide.query.result import Computed, Field, Result, read_from_file
 
 
@@ -84,7 +83,7 @@ class MirrorHits(Result):
         """Replace limb hits by earlier sheet hits; undecided rows are resolved by the exact order of all shapes."""
         state, rays, limb = self._state, self._rays, self._shape
         self._shape, first = found = np.empty(len(limb), np.int32), np.empty(len(limb))
-        shapes = state.sheet_table, state.sheet_rank, state.world._packed[0], state.limb_rank
+        shapes = state.sheet_table, state.world._packed[0], state.limb_rank
         cast = partial(first_sheets, *shapes, rays.starts, rays.ends, rays.mask, state.largest)
         if any(in_chunks(len(limb), rays.threads, partial(cast, limb, fraction, self._of_limbs.face, *found))):
             rows = np.flatnonzero(self._shape == OPEN_ORDER)
@@ -132,16 +131,11 @@ class MirrorHits(Result):
         """Body and link of each limb or sheet hit, -1 for other rays; (n, 2)."""
         return self._state.shape_link.take(self._shape, axis=0)
 
-    @cached_property
-    def _hit_links(self) -> Int32Array:
-        """Body and link of each hit, -1 for a miss; (n, 2)."""
-        body_link = self._state.shape_link.take(self._shape, axis=0)
+    def _body_links(self) -> Columns:
+        body_link = self._shape_links()
         if self._own:
             body_link[self._own_rows] = self._of_own(slice(2))
-        return body_link
-
-    def _body_links(self) -> Columns:
-        return {"body": self._hit_links[:, 0], "link": self._hit_links[:, 1]}
+        return {"body": body_link[:, 0], "link": body_link[:, 1]}
 
     def _shape_surface(self) -> tuple[Float64Array, Float64Array]:
         """Position and normal of each limb or sheet hit; (n, 3) each."""
@@ -244,6 +238,4 @@ class MirrorChords(Result):
         return f"MirrorChords({len(self)} chords of {self._count} rays)"
 
     def _take(self, rows: Int64Array) -> Self:
-        offsets, taken = chords_of_rays(self.offsets, rows)
-        columns = {name: getattr(self, name)[taken] for name in self.fields}
-        return read_from_file(type(self), columns | {"offsets": offsets, "ray": ray_of_each(offsets)})  # type: ignore[no-any-return]
+        return read_from_file(type(self), self._columns)._take(rows)  # type: ignore[no-any-return]

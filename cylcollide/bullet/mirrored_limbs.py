@@ -12,7 +12,6 @@ from cylcollide.bullet.arguments import MirrorInside
 from cylcollide.bullet.client import BodyLink, Client
 from cylcollide.bullet.following import Follower
 from cylcollide.bullet.merge_hits import MirrorState
-from cylcollide.bullet.scene import MirrorScene
 from cylcollide.bullet.tuples import RayTestResult
 from cylcollide.limbs.limbs import Limbs
 from cylcollide.process.signatures import Shown
@@ -32,11 +31,6 @@ class MirroredLimbs(metaclass=Shown):
     """The growth of limbs."""
 
     @property
-    def _scene(self) -> MirrorScene:
-        """All shapes as they were last read."""
-        return self._follower.scene
-
-    @property
     def _state(self) -> MirrorState:
         """All shapes as they were at the last `sync`, for the modules of this package."""
         return self._follower.whole_scene.state
@@ -53,7 +47,7 @@ class MirroredLimbs(metaclass=Shown):
     @property
     def limb_places(self) -> list[BodyLink]:
         """Body and link of every limb."""
-        return [*self._scene.state.limb_links]
+        return [*self._follower.scene.state.limb_links]
 
     @abstractmethod
     def rayTestBatch(  # noqa: N802  # PyBullet's name

@@ -24,8 +24,7 @@ from cylcollide._types import ALL_LAYERS, Float64Array, Int64Array, Vectors
 from cylcollide.bullet.arguments import BULLET, MirrorInside, are_rows, vectors
 from cylcollide.bullet.client import BASE, Client
 from cylcollide.bullet.filters import DEFAULT, STATIC
-from cylcollide.bullet.near_bodies import NearBody, near_bodies
-from cylcollide.bullet.near_links import ARMS, LENGTHS
+from cylcollide.bullet.near_bodies import ARMS, LENGTHS, NearBody, near_bodies
 from cylcollide.bullet.near_loops import LINKS_PER_RAY, UNDECIDED, NearMemory, NearShapes, cast_near, enter_meshes
 from cylcollide.bullet.near_marks import LINKS_FIRST, mark_near
 from cylcollide.bullet.passthrough import PADDING
@@ -92,7 +91,7 @@ class NearBodies:
             self._at[~is_limb], scene.frames.take(scene.fixed.of_planes, axis=0).view(np.int64), self._at,
             np.cumsum(is_limb) - is_limb, np.cumsum(is_box) - is_box, is_limb, beyond,
             shapes.kind, shapes.size, shapes.position, shapes.rotation,
-            state.sheet_table, state.sheet_rank, state.limb_rank, state.shape_link,
+            state.sheet_table, state.limb_rank, state.shape_link,
         )  # fmt: skip
         looked_at = {one.body for one in found if one.is_checked_if_near}
         known, count = scene.reading.bodies, (client.api.getNumBodies, (client.number,))

@@ -71,8 +71,7 @@ class NearShapes(NamedTuple):
     position: Vectors
     rotation: Rows[np.float64]
     sheets: SheetTable  # where the planes are
-    sheet_rank: Column[np.int64]  # (m,): this and the next ones as in `MirrorState`
-    limb_rank: Column[np.int64]  # (n - m,)
+    limb_rank: Column[np.int64]  # (n - m,): this and the next one as in `MirrorState`
     body_link: Rows[np.int32]  # (n + 1, 2)
 
 
@@ -173,7 +172,7 @@ def cast_near(shapes: NearShapes, memory: NearMemory, n: int, mask: int, cores: 
             if memory.placed[s]:
                 largest = max(largest, rows.rows[shapes.limb[s], EXTENT])
     undecided += first_sheets(
-        shapes.sheets, shapes.sheet_rank, rows, shapes.limb_rank, rays.origin, rays.second, mask, largest,
+        shapes.sheets, rows, shapes.limb_rank, rays.origin, rays.second, mask, largest,
         hits.limb, hits.fraction, hits.face, shape, fraction, 0, n,
     )  # fmt: skip
     if undecided > 0:

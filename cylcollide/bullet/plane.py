@@ -12,7 +12,7 @@ from typing import cast
 
 import numpy as np
 
-from cylcollide._types import Face, Float64Array, InsidePolicy, RayNumbers, Uint32Array
+from cylcollide._types import Face, Float64Array, InsidePolicy, Int64Array, RayNumbers, Uint32Array
 from cylcollide.bullet.sheet_heights import SheetTable
 from cylcollide.bullet.sheet_loops import SheetColumns, cross_sheet
 from cylcollide.constants import UNIT_ROUNDOFF
@@ -48,13 +48,12 @@ class Sheet(Solid):
         return (slab("sheet", dot(normal, offset), dot(normal, step), top, Face.SIDE, Face.SIDE),)
 
 
-def sheet_table(sheets: Sequence[Sheet], groups: Uint32Array) -> SheetTable:
-    """The columns of sheets for loops; `groups` (m,): their filter groups."""
+def sheet_table(sheets: Sequence[Sheet], groups: Uint32Array, ranks: Int64Array) -> SheetTable:
+    """The columns of sheets for loops; `groups`, `ranks` (m,): their filter groups, and their ranks among shapes."""
     normal = np.array([sheet.normal for sheet in sheets], dtype=np.float64).reshape(-1, 3)
     unit = np.array([row / np.linalg.norm(row) for row in normal], dtype=np.float64).reshape(-1, 3)
-    return SheetTable(
-        np.array([sheet.faces for sheet in sheets], dtype=np.float64).reshape(-1, 2, 3), normal, unit, groups
-    )
+    faces = np.array([sheet.faces for sheet in sheets], dtype=np.float64).reshape(-1, 2, 3)
+    return SheetTable(faces, normal, unit, groups, ranks)
 
 
 def sheet_hits(sheet: Sheet, starts: Float64Array, ends: Float64Array, inside: InsidePolicy) -> SheetColumns:
@@ -62,7 +61,7 @@ def sheet_hits(sheet: Sheet, starts: Float64Array, ends: Float64Array, inside: I
 
     The normal is zero if the segment starts on the sheet.
     """
-    n, table = len(starts), sheet_table([sheet], np.ones(1, np.uint32))
+    n, table = len(starts), sheet_table([sheet], np.ones(1, np.uint32), np.zeros(1, np.int64))
     found = SheetColumns(np.full(n, np.inf), np.zeros(n), np.zeros((n, 3)), np.zeros((n, 3)), np.zeros(n, bool))
     if cross_sheet(table, 0, starts, ends, found):
         for i in np.flatnonzero(found.undecided).tolist():

@@ -132,16 +132,14 @@ def limbs_of(shapes: Shapes, made: Posed, rows: Int64Array, groups: Uint32Array,
     parts = []
     for code in (SPHERE, BOX, CYLINDER, CAPSULE):  # ascending, as argsort has them
         own = np.flatnonzero(kind == code)
-        label, name = groups[own], [names[k] for k in own.tolist()]
+        mask, name = groups[own], [names[k] for k in own.tolist()]
         if code == SPHERE:
-            parts.append(Limbs.spheres(p1[own], size[own, 0], mask=label, name=name))
+            parts.append(Limbs.spheres(p1[own], size[own, 0], mask=mask, name=name))
         elif code == BOX:
-            turn = made.rotation[rows][own]
-            parts.append(Limbs.boxes(p1[own], turn, size[own] / 2.0, mask=label, name=name))
-        elif code == CYLINDER:
-            parts.append(Limbs.cylinders(p1[own], p2[own], size[own, 1], mask=label, name=name))
+            parts.append(Limbs.boxes(p1[own], made.rotation[rows][own], size[own] / 2.0, mask=mask, name=name))
         else:
-            parts.append(Limbs.capsules(p1[own], p2[own], size[own, 1], mask=label, name=name))
+            make = Limbs.cylinders if code == CYLINDER else Limbs.capsules
+            parts.append(make(p1[own], p2[own], size[own, 1], mask=mask, name=name))
     return Limbs.concat(parts)[order]
 
 

@@ -61,7 +61,8 @@ def shape_arrays(
                 wrapped.append(body_link)
                 continue
         for row in reported or ():
-            if row[0] in SIZES and not _is_without_direction(row):
+            has_direction = row[0] != PLANE or np.linalg.norm(row[1]) > 0.0  # PyBullet's own rays miss others
+            if row[0] in SIZES and has_direction:
                 _check_sizes(body_link, row)
                 rows.append(row)
                 of_link.append(i)
@@ -85,11 +86,6 @@ def _refusal(client: Client, body_link: BodyLink, reported: tuple[Row, ...] | No
         f"plane, got {what}; load URDF cylinders and MJCF capsules with flags=URDF_USE_IMPLICIT_CYLINDER, or give "
         "Mirror mesh='wrap' to let Bullet decide about it, or mesh='skip' to leave it out"
     )
-
-
-def _is_without_direction(row: Row) -> bool:
-    """Whether this is a plane whose normal PyBullet could not scale to length 1: its rays miss it."""
-    return row[0] == PLANE and not np.linalg.norm(row[1]) > 0.0
 
 
 def _check_sizes(body_link: BodyLink, row: Row) -> None:

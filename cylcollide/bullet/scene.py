@@ -11,7 +11,7 @@ from cylcollide._types import Float64Array
 from cylcollide.bullet.arguments import MeshPolicy
 from cylcollide.bullet.client import BodyLink, Client
 from cylcollide.bullet.filters import filter_groups
-from cylcollide.bullet.merge_hits import MirrorState, largest_coordinate
+from cylcollide.bullet.merge_hits import MirrorState
 from cylcollide.bullet.passthrough import LARGEST, Wrapped, wrapped_boxes
 from cylcollide.bullet.plane import sheet_table
 from cylcollide.bullet.pose_loops import Posed, posed_memory
@@ -96,14 +96,8 @@ class SceneReader:
         sheets, table = before.state.sheets, before.state.sheet_table
         if not _same_bits(frames.take(fixed.of_planes, 0), before.frames.take(fixed.of_planes, 0)):
             sheets = sheets_of(shapes, made, fixed)
-            table = sheet_table(sheets, table.group)
-        state = before.state._replace(
-            world=world,
-            sheets=sheets,
-            sheet_table=table,
-            wrapped=wrapped,
-            largest=largest_coordinate(world._tree.frame),
-        )
+            table = sheet_table(sheets, table.group, table.rank)
+        state = before.state._replace(world=world, sheets=sheets, sheet_table=table, wrapped=wrapped)
         self._kept.append((draft, made))
         return before._replace(reading=reading, frames=frames, state=state)
 
@@ -154,14 +148,12 @@ class SceneReader:
         state = MirrorState(
             world,
             sheets,
-            sheet_table(sheets, group[fixed.planes]),
+            sheet_table(sheets, group[fixed.planes], fixed.planes),
             fixed.limbs,
-            fixed.planes,
             np.array([*limb_links, *sheet_links, (-1, -1)], dtype=np.int32),
             limb_links,
             sheet_links,
             Wrapped(client, shapes.wrapped, wrapped_boxes(client, shapes.wrapped)),
-            largest_coordinate(world._tree.frame),
         )
         return MirrorScene(reading, shapes, fixed, frames, groups, state)
 

@@ -47,6 +47,7 @@ class SheetTable(NamedTuple):
     normal: Vectors  # (m, 3), of any length
     unit: Vectors  # (m, 3), normals of length 1
     group: Column[np.uint32]  # (m,), filter groups
+    rank: Column[np.int64]  # (m,), as in `MirrorState`
 
 
 @inlined

@@ -84,10 +84,22 @@ def _crossing(
 
 @inlined
 def _write_crossing(
-    starts: Float64Array, ends: Float64Array, i: int, time: float, after: float, position: Float64Array
+    starts: Float64Array,
+    ends: Float64Array,
+    i: int,
+    time: float,
+    after: float,
+    up: Float64Array,
+    height: float,
+    position: Float64Array,
+    normal: Float64Array,
 ) -> None:
-    """Write the point of segment i at a time in two words."""
+    """Write the point of segment i at a time in two words, and the normal of a sheet to the side of its start.
+
+    `up`: the sheet's unit normal; `height`: that of the start.
+    """
     for axis in range(3):
+        normal[i, axis] = up[axis] if height > 0.0 else -up[axis]
         a = starts[i, axis]
         way, way_lost = two_sum(ends[i, axis], -a)
         part, part_lost = two_product(time, way)
@@ -108,9 +120,7 @@ def cross_sheet(sheets: SheetTable, k: int, starts: Vectors, ends: Vectors, foun
         count += status == UNDECIDED
         if status == CROSSED:
             found.fraction[i], found.error[i] = time + after, error
-            _write_crossing(starts, ends, i, time, after, found.position)
-            for axis in range(3):
-                found.normal[i, axis] = sheets.unit[k, axis] if height > 0.0 else -sheets.unit[k, axis]
+            _write_crossing(starts, ends, i, time, after, sheets.unit[k], height, found.position, found.normal)
     return count
 
 
@@ -129,14 +139,7 @@ def _limb_error(starts: Float64Array, ends: Float64Array, i: int, largest: float
 
 @inlined
 def _tie(
-    sheets: SheetTable,
-    sheet_rank: Int64Array,
-    table: LimbRows,
-    limb_rank: Int64Array,
-    k: int,
-    face: int,
-    best: int,
-    best_face: int,
+    sheets: SheetTable, table: LimbRows, limb_rank: Int64Array, k: int, face: int, best: int, best_face: int
 ) -> int:
     """CROSSED if sheet k counts, MISSED if the first shape so far does, in case one plane has both; else UNDECIDED.
 
@@ -149,13 +152,12 @@ def _tie(
         return MISSED if equal else UNDECIDED
     if table.kernel_shape[best] != BOX or not are_one_plane(plane, box_plane(table.rows, best, float(best_face))):
         return UNDECIDED
-    return MISSED if limb_rank[best] < sheet_rank[k] else CROSSED
+    return MISSED if limb_rank[best] < sheets.rank[k] else CROSSED
 
 
 @compiled_loop
 def first_sheets(
     sheets: SheetTable,
-    sheet_rank: Column[np.int64],
     table: LimbRows,
     limb_rank: Column[np.int64],
     starts: Vectors,
@@ -194,7 +196,7 @@ def first_sheets(
             status, time, after, error, _ = _crossing(sheets, k, face, starts, ends, i)
             if status == CROSSED and best_time < np.inf and not abs(time + after - best_time) > error + best_error:
                 best_face = entry_face(sheets, best - limbs, starts, i) if best >= limbs else int(limb_face[i])
-                status = _tie(sheets, sheet_rank, table, limb_rank, k, face, best, best_face)
+                status = _tie(sheets, table, limb_rank, k, face, best, best_face)
                 best_time = np.inf if status == CROSSED else best_time
             if status == MISSED:
                 continue
@@ -226,6 +228,4 @@ def fill_sheets(
         if k >= 0:
             face = entry_face(sheets, k, starts, i)
             _, time, after, _, height = _crossing(sheets, k, face, starts, ends, i)
-            _write_crossing(starts, ends, i, time, after, position)
-            for axis in range(3):
-                normal[i, axis] = sheets.unit[k, axis] if height > 0.0 else -sheets.unit[k, axis]
+            _write_crossing(starts, ends, i, time, after, sheets.unit[k], height, position, normal)

@@ -36,7 +36,7 @@ class ThickHits(MirrorHits):
     def _add_sheets(self, fraction: Float64Array) -> Float64Array:
         """Replace hits by earlier hits of sheets; undecided rows are resolved exactly, and ties by the lower rank."""
         rays, first, shape = self._rays, fraction.copy(), self._shape.astype(np.int32)
-        error = limb_error(self._state._replace(largest=self._state.largest + rays.radius.max(initial=0.0)), rays)
+        error = limb_error(self._state, rays)
         for k, slab, rows in self._slabs(np.arange(len(first))):
             found = sheet_hits(slab, rays.starts[rows], rays.ends[rows], rays.inside)
             is_before, are_both = found.fraction < first[rows], (found.fraction < np.inf) & (first[rows] < np.inf)

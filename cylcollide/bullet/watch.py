@@ -22,7 +22,7 @@ from typing import Any, TypeAlias
 import numpy as np
 
 from cylcollide.bullet.client import Client
-from cylcollide.bullet.near_links import LENGTHS
+from cylcollide.bullet.near_bodies import LENGTHS
 
 
 class Effect(IntEnum):
@@ -170,25 +170,16 @@ class Changes:
 
     def __init__(self) -> None:
         self._serial = count(1)
-        self.poses = 0
-        """Number of the last call with the effect POSES."""
-        self.scene = 0
-        """Number of the last call with the effect SCENE."""
-        self.filters = 0
-        """Number of the last call with the effect FILTERS."""
+        self._last = [0] * len(Effect)  # by effect
 
     def last(self) -> Changed:
         """The numbers of poses, scene and filters."""
-        return self.poses, self.scene, self.filters
+        _, poses, scene, filters = self._last
+        return poses, scene, filters
 
     def record(self, effect: Effect) -> None:
         """Record a call. Numbers never repeat, so that none is lost between threads."""
-        if effect is Effect.POSES:
-            self.poses = next(self._serial)
-        elif effect is Effect.SCENE:
-            self.scene = next(self._serial)
-        else:
-            self.filters = next(self._serial)
+        self._last[effect] = next(self._serial)
 
 
 _changes: dict[int, Changes] = {}

@@ -7,11 +7,10 @@ import pybullet as p
 import pytest
 import support.pybullet_scenes as scenes
 from pybullet_utils.bullet_client import BulletClient
-from support.two_clients import ball
 
 from cylcollide.bullet import patching
 from cylcollide.bullet.near import NearBodies
-from cylcollide.bullet.near_links import LENGTHS, USUAL
+from cylcollide.bullet.near_bodies import LENGTHS, USUAL
 
 
 @pytest.fixture
@@ -26,7 +25,7 @@ def clients():
     """Two clients with a ball each; no patch is left after the test."""
     both = BulletClient(p.DIRECT), BulletClient(p.DIRECT)
     for x, client in enumerate(both):
-        ball(client, x)
+        scenes.ball(client, x)
         client.performCollisionDetection()
     yield both
     patching._patches.clear()

@@ -21,21 +21,6 @@ def test_rows_of_any_kind_are_the_same_numbers(convert):
     assert vectors([], "x").shape == (0, 3)
 
 
-@pytest.mark.parametrize(
-    "bad",
-    [
-        [[1.0, 2.0], [3.0, 4.0, 5.0]], [[1.0, 2.0, 3.0], [4.0, 5.0]], [[1.0, 2.0, None]], [[1.0, 2.0, "3"]], [[]],
-        [[1.0, 2.0, 3.0], 5.0], [[1.0, 2.0, 3.0], None], [[1.0, 2.0, [3.0]]], [[1.0, 2.0, 3.0, 4.0]],
-        [[1.0, 2.0, 10**400]], [[2**53 + 1, 0, 0]], "abc", None, [[1.0, 2.0, 1j]],
-        [1.0, 2.0], [1.0, 2.0, 3.0, 4.0], [1.0, 2.0, "3"], (1.0, None, 3.0),
-    ],
-    ids=str,
-)  # fmt: skip
-def test_bad_vectors_are_refused_by_name(bad):
-    with pytest.raises(ValueError, match=r"^rays: expected"):
-        vectors(bad, "rays")
-
-
 def test_numbers_one_by_one():
     assert integer(np.int8(-3), "k") == -3
     assert integer(True, "k") == 1

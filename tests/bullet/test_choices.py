@@ -94,10 +94,10 @@ def test_a_hit_of_a_core_hides_what_is_behind_it_in_every_query(c):
 def test_directions_float64_cannot_resolve_are_exact(c):
     scenes.body(c, 2, [0, 0, 0], np.random.default_rng(3))
     mirror = Mirror(c, inside="bullet")
-    world, places = mirror._scene.state.world, mirror._scene.state.shape_link
+    world, places = mirror._follower.scene.state.world, mirror._follower.scene.state.shape_link
     p1, p2 = (Fraction(0) + np.array([Fraction(x) for x in end[0]]) for end in (mirror.limbs.p1, mirror.limbs.p2))
     rng, seen = np.random.default_rng(4), []
-    for _ in range(400):
+    for _ in range(200):
         share = Fraction(rng.uniform(-0.15, 1.15))
         start = np.array([float(x) for x in p1 + share * (p2 - p1)]) + rng.normal(size=3) * 0.02
         exact = np.array([Fraction(x) for x in start])
@@ -110,31 +110,7 @@ def test_directions_float64_cannot_resolve_are_exact(c):
         found = core_hits(world, places, start[None], end[None], -1 & 0xFFFFFFFF)
         seen.append((np.array([Fraction(x) for x in end]) - exact) @ out < 0)
         assert bool(found) == seen[-1]
-    assert 50 < sum(seen) < len(seen) - 50
-
-
-def lidar():
-    """A ring of rays at the height at which cubes of 1 m settle, 11.4 µm above their tops."""
-    angle = np.linspace(0, 2 * np.pi, 400, endpoint=False)
-    way = np.stack([np.cos(angle), np.sin(angle), 0 * angle], axis=1)
-    return [0.0, 0.0, 1.0] + 0.3 * way, [0.0, 0.0, 1.0] + 8.0 * way
-
-
-def test_a_lidar_above_cubes_that_have_settled(c):
-    cube = p.createCollisionShape(p.GEOM_BOX, halfExtents=[0.5] * 3, physicsClientId=c)
-    for angle in np.linspace(0, 2 * np.pi, 9, endpoint=False):
-        place = [3 * np.cos(angle), 3 * np.sin(angle), 0.4999886]
-        p.createMultiBody(1, cube, basePosition=place, physicsClientId=c)
-    p.performCollisionDetection(physicsClientId=c)
-    starts, ends = lidar()
-    theirs = [hit[0] for hit in p.rayTestBatch(starts, ends, physicsClientId=c)]
-    assert sum(body >= 0 for body in theirs) > 150
-    assert [hit[0] for hit in Mirror(c).rayTestBatch(starts, ends)] == [-1] * 400
-    tolerant = [hit[0] for hit in Mirror(c, tolerance=1e-3).rayTestBatch(starts, ends)]
-    assert np.mean([a == b for a, b in zip(tolerant, theirs, strict=True)]) > 0.99
-    with patched(tolerance=1e-3):
-        patched_hits = p.rayTestBatch(starts.tolist(), ends.tolist(), physicsClientId=c)
-        assert [hit[0] for hit in patched_hits] == tolerant
+    assert 25 < sum(seen) < len(seen) - 25
 
 
 def test_limbs_are_inflated_and_wrapped_shapes_are_not(c):

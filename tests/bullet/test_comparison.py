@@ -8,8 +8,8 @@ from contextlib import contextmanager
 from functools import partial
 
 import pytest
-from support.package import ABOVE_PACKAGE, run_python
-from support.two_clients import GRAZE, THROUGH, ball
+from support.package import environment, run_python
+from support.pybullet_scenes import GRAZE, THROUGH, ball
 
 from cylcollide.bullet import patched, patching
 from cylcollide.bullet.__main__ import ProgramComparison, main
@@ -30,18 +30,12 @@ def compared():
 
 run = partial(run_python, "-m", "cylcollide.bullet", timeout=100)
 
-BALL = """
+PROGRAM = """
 import atexit, sys, threading
 import pybullet as p
 p.connect(p.DIRECT)
 p.createMultiBody(0, p.createCollisionShape(p.GEOM_SPHERE, radius=0.5))
 p.stepSimulation()
-"""
-PROGRAM = f"""{BALL}
-print(sys.argv[1:], __name__, p.rayTest([-3.0, 0.0, 0.5004], [3.0, 0.0, 0.4999])[0][0])
-sys.exit(3)
-"""
-LATE = f"""{BALL}
 ask = lambda: print(p.rayTest([-3.0, 0.0, 0.5004], [3.0, 0.0, 0.4999])[0][0], flush=True)
 def late():
     main.join()
@@ -50,27 +44,19 @@ main = threading.current_thread()
 atexit.register(ask)
 threading.Thread(target=late).start()
 ask()
+sys.exit(3)
 """
 
 
-def test_threads_and_exit_functions_that_outlive_the_program_are_answered_exactly(tmp_path):
-    program = tmp_path / "program.py"
-    program.write_text(LATE)
-    done = run("--compare", program)
-    assert done.stdout.split() == ["-1"] * 3
-    assert "3 rays in 3 calls; PyBullet's answer differs for 3 (within 1 mm: 3)\n" in done.stderr
-
-
-def test_a_program_is_run_unedited(tmp_path):
-    program = tmp_path / "program.py"
-    program.write_text(PROGRAM)
-    compared = run("--compare", program, "--fast", "x")
-    assert compared.returncode == 3
-    assert "['--fast', 'x'] __main__ -1" in compared.stdout
-    assert "1 rays in 1 calls; PyBullet's answer differs for 1 (within 1 mm: 1)\n" in compared.stderr
+def test_a_program_its_threads_and_exit_functions_are_answered_exactly(tmp_path):
+    (tmp_path / "program.py").write_text(PROGRAM)
+    done = run("--compare", tmp_path / "program.py")
+    assert (done.returncode, done.stdout.split()) == (3, ["-1"] * 3)
+    summary = "cylcollide: 3 rays in 3 calls; PyBullet's answer differs for 3 (within 1 mm: 3)\n"
+    assert done.stderr.startswith(summary), "and nothing else is printed"
     named = "  within 1 mm: rayTest([-3.0, 0.0, 0.5004], [3.0, 0.0, 0.4999]): PyBullet hits body 0, link -1 at 0."
-    assert named in compared.stderr
-    assert compared.stderr.endswith(", exact misses\n")
+    assert named in done.stderr
+    assert done.stderr.endswith(", exact misses\n")
 
 
 @pytest.mark.parametrize(
@@ -101,29 +87,14 @@ print(sys.argv[1:], open(__file__).readline(), __spec__, __name__)
 """
 
 
-@pytest.mark.parametrize("words", [["--", "x"], ["--compare", "-h"]])
-def test_a_program_runs_as_under_python(words, tmp_path):
-    (tmp_path / "program.py").write_text(AS_PYTHON)
-    env = {**os.environ, "PYTHONPATH": str(ABOVE_PACKAGE)}
-    usual, ours = (
-        run_python(*how, "program.py", *words, cwd=tmp_path, env=env, timeout=100)
-        for how in ((), ("-m", "cylcollide.bullet"))
-    )
-    assert (ours.stdout, ours.stderr, ours.returncode) == (usual.stdout, "", 0)
-
-
 @pytest.mark.skipif(os.name == "nt", reason="about descriptors of POSIX")
-def test_standard_error_may_be_closed(tmp_path):
-    (tmp_path / "program.py").write_text(PROGRAM)
-    command = [sys.executable, "-m", "cylcollide.bullet", tmp_path / "program.py"]
-    done = subprocess.run(
-        ["sh", "-c", shlex.join(map(str, command)) + " 2>&-"],
-        cwd=ABOVE_PACKAGE,
-        stdout=subprocess.PIPE,
-        timeout=100,
-        check=False,
-    )
-    assert (done.returncode, done.stdout.splitlines()[-1]) == (3, b"[] __main__ -1")
+def test_a_program_runs_as_under_python(tmp_path):
+    """Its arguments are its own, and standard error may be closed."""
+    (tmp_path / "program.py").write_text(AS_PYTHON)
+    command = f"{shlex.quote(sys.executable)} -m cylcollide.bullet program.py --compare -- -h 2>&-"
+    how = {"cwd": tmp_path, "env": environment(), "stdout": subprocess.PIPE, "timeout": 100}
+    done = subprocess.run(["sh", "-c", command], check=True, **how)
+    assert done.stdout == b"['--compare', '--', '-h'] \n None __main__\nTrue\n"
 
 
 def test_rays_in_the_frame_of_a_body_are_explained_in_the_world(clients):

@@ -31,29 +31,40 @@ def test_every_shape_is_outlined():
         assert (outside | inward if limb.kind[0] == cc.Shape.TUBE else outside).all(), i
 
 
-def test_debug_draw_adds_every_line_and_removes_the_last_ones(c, monkeypatch):
+@pytest.fixture
+def window(monkeypatch) -> tuple[dict, list]:
+    """Return the lines that are added to PyBullet, by number, and the numbers of those that are removed."""
+    lines, removed = {}, []
+
+    def add(start, end, lineColorRGB, replaceItemUniqueId=-1, **_):
+        number = replaceItemUniqueId if replaceItemUniqueId >= 0 else len(lines)
+        lines[number] = (start, end, tuple(lineColorRGB))
+        return number
+
+    monkeypatch.setattr(OWN, "addUserDebugLine", add)
+    monkeypatch.setattr(OWN, "removeUserDebugItem", lambda item, **_: removed.append(item))
+    return lines, removed
+
+
+def test_debug_draw_replaces_the_last_lines(c, window):
+    lines, removed = window
     for kind in range(4):
         scenes.body(c, kind, [kind, 0, 0])
     p.loadURDF("plane_implicit.urdf", [0, 0, -1], physicsClientId=c)
     mirror = Mirror(c)
     hits = mirror.rayTestBatch([[0, 0, 5.0], [0.5, 9, 9], [1, 0, 5]], [[0, 0, -5.0], [0.5, 9, 8], [1, 0, -5]])
-    assert mirror.debug_draw(hits) == sum(LINES.values()) + 5 + 2 * 3, "a DIRECT client draws nothing, and says so"
-    drawn, removed = [], []
-    monkeypatch.setattr(OWN, "addUserDebugLine", lambda a, b, **_: drawn.append((a, b)) or len(drawn))
-    monkeypatch.setattr(OWN, "removeUserDebugItem", lambda item, **_: removed.append(item))
     count = mirror.debug_draw(hits)
-    assert len(drawn) == count == sum(LINES.values()) + 5 + 2 * 3
-    assert removed == []
-    middle = np.mean(drawn[-6:], axis=1)
+    assert len(lines) == count == sum(LINES.values()) + 5 + 2 * 3
+    middle = np.mean([line[:2] for line in list(lines.values())[-6:]], axis=1)
     np.testing.assert_allclose(middle, [hits[0][3]] * 3 + [hits[2][3]] * 3, atol=1e-15)
-    mirror.debug_draw()
-    assert removed == list(range(1, count + 1))
-    assert len(drawn) == 2 * count - 6
+    assert mirror.debug_draw() == count - 6
+    assert removed == list(range(count - 6, count))
+    assert mirror.debug_draw(hits) == count
 
 
 def test_boxes_around_meshes_are_drawn(c):
     p.loadURDF("duck_vhacd.urdf", physicsClientId=c)
-    assert Mirror(c, mesh="wrap").debug_draw() == 12
+    assert Mirror(c, mesh="wrap").debug_draw() == 12, "a DIRECT client draws nothing, and says so"
     assert Mirror(c, mesh="skip").debug_draw() == 0
 
 
@@ -88,21 +99,6 @@ def moving_rod_history() -> cc.PoseHistory:
         world.set_poses(ids, [[0, k, 0]], [about_z(0.0)])
         history.record(k)
     return history
-
-
-@pytest.fixture
-def window(monkeypatch) -> tuple[dict, list]:
-    """Return the lines that are added to PyBullet, by number, and the numbers of those that are removed."""
-    lines, removed = {}, []
-
-    def add(start, end, lineColorRGB, replaceItemUniqueId=-1, **_):
-        number = replaceItemUniqueId if replaceItemUniqueId >= 0 else len(lines)
-        lines[number] = (start, end, tuple(lineColorRGB))
-        return number
-
-    monkeypatch.setattr(OWN, "addUserDebugLine", add)
-    monkeypatch.setattr(OWN, "removeUserDebugItem", lambda item, **_: removed.append(item))
-    return lines, removed
 
 
 def test_a_client_without_a_window_shows_none(c):

@@ -1,21 +1,13 @@
 """PyBullet's humanoid as limb cylinders: they contain the shapes and follow the motions."""
 
-from xml.etree import ElementTree
-
 import numpy as np
 import pybullet
 import pytest
 
+import cylcollide as cc
 from cylcollide._pybullet import data_folder
-from cylcollide.bullet.humanoid import SCALE, Humanoid, containing_cylinder, load_motions, pose_at
+from cylcollide.bullet.humanoid import MOTION_PREFIX, SCALE, Humanoid, containing_cylinder, load_motions, pose_at
 from cylcollide.characters.deepmimic import Recording
-from cylcollide.shapes import rotation_matrices
-
-JOINTS = {  # columns of a motion file, as DeepMimic's interpolator reads them
-    "chest": (8, 12), "neck": (12, 16), "right_hip": (16, 20), "right_knee": (20, 21), "right_ankle": (21, 25),
-    "right_shoulder": (25, 29), "right_elbow": (29, 30), "left_hip": (30, 34), "left_knee": (34, 35),
-    "left_ankle": (35, 39), "left_shoulder": (39, 43), "left_elbow": (43, 44),
-}  # fmt: skip
 
 
 @pytest.fixture(scope="module")
@@ -24,61 +16,33 @@ def humanoid():
         yield character
 
 
-def vector(element):
-    return SCALE * np.array(element.get("xyz").split(), dtype=float)
-
-
-def rotation_of(joint, frame):
-    """The joint's rotation matrix, from the columns of the file: an angle about z, or a quaternion w, x, y, z."""
-    values = frame[slice(*JOINTS[joint])]
-    if len(values) == 1:
-        values = [np.cos(values[0] / 2), 0.0, 0.0, np.sin(values[0] / 2)]
-    return rotation_matrices(np.roll(values, -1)[None])[0]
-
-
-def urdf_limbs(frame):
-    """Forward kinematics straight from the file: name -> (p1, p2, radius), every number read anew."""
-    urdf = ElementTree.fromstring((data_folder() / "humanoid" / "humanoid.urdf").read_bytes().rstrip(b"\0"))
-    root_rotation = rotation_of("chest", np.concatenate([np.zeros(8), frame[4:8]]))
-    place = {"base": (frame[1:4], root_rotation)}
-    for joint in urdf.iter("joint"):
-        origin, turn = place[joint.find("parent").get("link")]
-        child = joint.find("child").get("link")
-        own = rotation_of(child, frame) if child in JOINTS else np.eye(3)
-        place[child] = (origin + turn @ vector(joint.find("origin")), turn @ own)
-    limbs = {}
-    for link in urdf.iter("link"):
-        if (collision := link.find("collision")) is None:
-            continue
-        origin, turn = place[link.get("name")]
-        shape = collision.find("geometry")[0]
-        if shape.tag == "box":
-            sides = SCALE * np.array(shape.get("size").split(), dtype=float)
-            assert np.argmax(sides) == 0
-            half, radius = np.array([sides[0] / 2, 0, 0]), np.hypot(sides[1], sides[2]) / 2
-        else:  # a capsule is turned by -90° about x, which takes its z to the link's y
-            radius = SCALE * float(shape.get("radius"))
-            half = np.array([0, SCALE * float(shape.get("length", 0)) / 2 + radius, 0])
-        centre = vector(collision.find("origin"))
-        limbs[link.get("name")] = (origin + turn @ (centre - half), origin + turn @ (centre + half), radius)
-    return limbs
+@pytest.fixture(scope="module")
+def rig(tmp_path_factory):
+    """The humanoid as this package reads its file, which ends with a zero byte."""
+    path = tmp_path_factory.mktemp("humanoid") / "humanoid.urdf"
+    path.write_bytes((data_folder() / "humanoid" / "humanoid.urdf").read_bytes().rstrip(b"\0"))
+    return cc.Rig.from_urdf(path).scaled(SCALE)
 
 
 @pytest.mark.parametrize("motion", load_motions())
-def test_pose_equals_forward_kinematics_of_the_files(humanoid, motion):
-    data = humanoid.motions[motion]
-    for row in (0, 7, len(data.frames) - 1):
-        if row == len(data.frames) - 1 and data.wraps:
-            continue  # the end of a cycle is shown as the start of the next one
-        p1, p2 = humanoid.pose(motion, float(data.times[row]))
-        expected, limbs = urdf_limbs(data.frames[row]), humanoid.limbs(p1, p2)
-        assert len(limbs) == len(expected) == 15
-        for name, a, b, radius in zip(limbs.names, limbs.p1, limbs.p2, limbs.radius, strict=True):
-            # getQuaternionSlerp is good to 1e-7 and the capsules' rpy of 1.570796 turns them by 3e-7.
-            # A capsule may run either way along its axis.
-            ends = sorted([a.tolist(), b.tolist()])
-            np.testing.assert_allclose(ends, sorted(np.array(expected[name][:2]).tolist()), rtol=0, atol=2e-6)
-            assert radius == pytest.approx(expected[name][2], abs=1e-12)
+def test_poses_are_those_of_the_rig_and_the_clip_of_the_files(humanoid, rig, motion):
+    """`getQuaternionSlerp` is good to 1e-7, and the capsules' rpy of 1.570796 turns them by 3e-7."""
+    times = humanoid.motions[motion].times[[0, 7, -2]]
+    clip = cc.Clip.load_deepmimic(data_folder() / "data" / "motions" / f"{MOTION_PREFIX}{motion}.txt")
+    posed = rig.forward(*clip.at(times, rig))
+    limbs = cc.Limbs.concat([humanoid.limbs(*humanoid.pose(motion, time)) for time in times.tolist()])
+    order = [15 * k + rig.limb_names.index(name) for k in range(3) for name in humanoid.names]
+    shapes = rig.place(*posed)[order]
+    assert len(limbs) == len(shapes) == 3 * 15
+    way, axis = (limbs.p2 - limbs.p1) / 2, (shapes.p2 - shapes.p1) / 2
+    box, half = shapes.kind == cc.Shape.BOX, shapes.half_extents
+    assert (half.argmax(axis=1)[box] == 0).all()
+    axis[box] = half[box, :1] * shapes.box_axes[box, 0]
+    longer = np.linalg.norm(axis, axis=1) + np.where(box, 0.0, shapes.radius)
+    np.testing.assert_allclose(limbs.p1 + limbs.p2, shapes.p1 + shapes.p2, rtol=0, atol=4e-6)
+    np.testing.assert_allclose(np.linalg.norm(way, axis=1), longer, rtol=0, atol=2e-6)
+    np.testing.assert_allclose(np.linalg.norm(np.cross(way, axis), axis=1), 0.0, atol=2e-6)  # either way along the axis
+    np.testing.assert_allclose(limbs.radius, np.where(box, np.hypot(half[:, 1], half[:, 2]), shapes.radius), atol=1e-12)
 
 
 def test_a_box_lies_along_its_longest_side():

@@ -9,12 +9,10 @@ import support.pybullet_scenes as scenes
 from cylcollide.bullet import Mirror, patched
 from cylcollide.bullet.client import Client
 from cylcollide.bullet.near import FEW_RAYS, MOST_RAYS
-from cylcollide.bullet.near_links import arms_of, joints_of
-from cylcollide.bullet.poses import link_frames
+from cylcollide.bullet.near_bodies import arms_of, joints_of
 from cylcollide.bullet.tuples import MISS
 
 IMPLICIT = p.URDF_USE_IMPLICIT_CYLINDER
-ROBOTS = ["r2d2.urdf", "humanoid/humanoid.urdf", "kuka_iiwa/model.urdf", "husky/husky.urdf", "franka_panda/panda.urdf"]
 
 
 def crowd(c, rng):
@@ -78,62 +76,6 @@ def test_answers_equal_those_of_the_whole_scene(c, way, inside, tolerance, near_
     skipped = np.mean([1 - one.near / one.bodies for one in found])
     assert skipped > (0.1 if way == "follow" else 0.2), "most single rays leave most bodies alone"
     assert np.mean([one.read < one.links for one in found]) > 0.1, "and links that are nearer to the base than the ray"
-
-
-@pytest.mark.long
-@pytest.mark.timeout(3600)
-@pytest.mark.parametrize("seed", range(4))
-@pytest.mark.parametrize("way", ["watch", "patched"])
-def test_a_run_of_10_000_steps(c, way, seed, near_calls):
-    """Bodies move, are added and removed; at each step a few rays have the answers of a scene read as a whole."""
-    rng = np.random.default_rng(seed)
-    bodies, hits = crowd(c, rng), 0
-    mirror, whole = Mirror(c, mesh="wrap", follow=False), Mirror(c, mesh="wrap", follow=False)
-    watched = mirror.watch()
-    with patched(mesh="wrap"):
-        test, api = (watched.rayTestBatch, watched) if way == "watch" else (p.rayTestBatch, p)
-        given = {} if way == "watch" else {"physicsClientId": c}
-        for k in range(10_000):
-            api.stepSimulation(**given)
-            if k % 7 == 0:
-                chains.change(c, bodies, rng, api)
-            if k % 500 == 499:
-                api.removeBody(bodies.pop(int(rng.integers(4, len(bodies)))), **given)
-                bodies.append(scenes.body(c, k % 4, rng.uniform(-4, 4, 3).tolist(), rng, mass=1.0))
-                api.performCollisionDetection(**given)
-                if way == "watch":
-                    mirror.sync()
-            if k % 100 == 0:
-                for body in bodies:
-                    api.resetBasePositionAndOrientation(body, rng.uniform(-4, 4, 3).tolist(), [0, 0, 0, 1], **given)
-            rays_now = chains.rays(rng, int(rng.choice([1, 2, 31, FEW_RAYS])))
-            answers = test(*rays_now, **given)
-            whole.sync()
-            assert answers == whole.rayTestBatch(*rays_now), k
-            hits += sum(answer[0] >= 0 for answer in answers)
-    assert hits > 30_000
-    assert sum(one.answers is not None for one in near_calls) > 5_000
-
-
-@pytest.mark.parametrize("name", [*ROBOTS, None])
-def test_no_joint_takes_a_link_farther_than_its_arm(c, name):
-    rng = np.random.default_rng(2)
-    body = chains.chain(c, rng) if name is None else p.loadURDF(name, flags=IMPLICIT, physicsClientId=c)
-    client, links = Client(c), range(p.getNumJoints(body, c))
-    length, sliding = arms_of(joints_of(client, body), 1.0)
-    kinds = [p.getJointInfo(body, link, c)[2] for link in links]
-    assert len(sliding) == kinds.count(p.JOINT_PRISMATIC)
-    longest = 0.0
-    for _ in range(30):
-        p.resetBasePositionAndOrientation(body, rng.normal(size=3).tolist(), scenes.quaternion(rng), c)
-        chains.bend(c, body, rng)
-        out = sum(abs(p.getJointState(body, joint, c)[0]) for joint in sliding)
-        frames = link_frames(client, {body: [-1, *links]})
-        distance = np.linalg.norm(frames[1:, :3] - frames[0, :3], axis=1)
-        allowed = np.array([length[link] for link in links]) + out
-        assert (distance <= allowed * (1 + 1e-12)).all()
-        longest = max(longest, (distance / allowed).max())
-    assert longest > 0.6
 
 
 def test_a_link_far_out_on_a_sliding_joint(c, near_calls):

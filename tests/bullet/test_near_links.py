@@ -10,7 +10,7 @@ import support.pybullet_scenes as scenes
 
 from cylcollide.bullet import Mirror, near, patched
 from cylcollide.bullet.client import BASE, Client
-from cylcollide.bullet.near_links import LENGTHS, closest_hold, holds_of, joints_of, read_first
+from cylcollide.bullet.near_bodies import LENGTHS, closest_hold, holds_of, joints_of, read_first
 from cylcollide.bullet.near_loops import NO_RAY
 from cylcollide.bullet.poses import link_frames
 from cylcollide.shapes import rotation_matrices
@@ -24,9 +24,7 @@ def bent(c, body, rng):
 
 
 @pytest.mark.parametrize("bare", [False, True])
-@pytest.mark.parametrize(
-    "name", ["humanoid/humanoid.urdf", "r2d2.urdf", "kuka_iiwa/model.urdf", "husky/husky.urdf", None]
-)
+@pytest.mark.parametrize("name", ["humanoid/humanoid.urdf", "r2d2.urdf", None])
 def test_a_link_is_where_its_joints_hold_it(c, name, bare):
     rng = np.random.default_rng(2)
     body = chains.chain(c, rng) if name is None else p.loadURDF(name, physicsClientId=c)
@@ -47,15 +45,6 @@ def test_a_link_is_where_its_joints_hold_it(c, name, bare):
             away = np.linalg.norm(frames[1 + link, :3] - (1 - share) * one - share * other)
             assert away <= room + 1e-15
             assert away >= 0.9 * room - 2 * slack, "no room that a link does not use"
-
-
-def test_links_behind_sliding_joints_are_read(c):
-    body = chains.chain(c, np.random.default_rng(5))
-    joints = joints_of(Client(c), body)
-    assert joints[1][0] == p.JOINT_PRISMATIC
-    assert read_first(joints, range(4), False) == [1, 2], "link 0 is held by the base, link 3 by link 2"
-    assert read_first(joints, [0, 1], True) == [0, 1]
-    assert read_first(joints, [0], False) == []
 
 
 def test_few_links_of_people_are_read_late(c, near_calls):
@@ -80,8 +69,7 @@ def test_few_links_of_people_are_read_late(c, near_calls):
     assert ((late > 0) & (unread > 0)).mean() > 0.5, "some links were read late, others not at all"
 
 
-@pytest.mark.parametrize("way", ["follow", "watch"])
-@pytest.mark.parametrize("count", [1, 2, 3])
+@pytest.mark.parametrize(("way", "count"), [("follow", 1), ("watch", 2), ("follow", 3)])
 def test_links_are_where_a_step_has_left_them(c, near_calls, count, way):
     """PyBullet keeps the old frames of links until forward kinematics is requested."""
     rng, hits = np.random.default_rng(count), 0
@@ -105,15 +93,6 @@ def test_links_are_where_a_step_has_left_them(c, near_calls, count, way):
         hits += sum(answer[1] >= 0 for answer in answers)
     assert hits > 20
     assert sum(one.answers is not None for one in near_calls) > 30
-
-
-def test_the_top_of_a_head_is_hit(c, near_calls):
-    person = scenes.person(c, [0, 0, 1])
-    mirror = Mirror(c)
-    x, y, z = p.getLinkState(person, 2, computeForwardKinematics=True, physicsClientId=c)[0]
-    assert mirror.rayTest([x - 1, y + 0.09, z], [x + 1, y + 0.09, z])[0][:2] == (person, 2)
-    last = near_calls[-1]
-    assert (last.answers, last.late) == ([mirror.rayTest([x - 1, y + 0.09, z], [x + 1, y + 0.09, z])[0]], 1)
 
 
 def test_a_base_without_shapes_is_not_hit(c, near_calls):
@@ -200,8 +179,7 @@ def test_bad_quaternions_raise_pybullets_error(c):
 
 
 @pytest.mark.parametrize("kind", [p.JOINT_FIXED, p.JOINT_PRISMATIC])
-@pytest.mark.parametrize("length", [0.97, 1.004, 1.03])
-@pytest.mark.parametrize("bare", [True, False])
+@pytest.mark.parametrize(("length", "bare"), [(0.97, True), (1.03, True), (1.03, False)])
 def test_a_body_slightly_stretched_by_a_quaternion(c, near_calls, kind, length, bare):
     """The body is found from its base alone: its link is where the joint cannot move it without the stretch."""
     ball = p.createCollisionShape(p.GEOM_SPHERE, radius=0.1, physicsClientId=c)

@@ -1,12 +1,8 @@
 """Changes that no mirror records: a mirror that follows its client notices each one that may affect a ray."""
 
-import numpy as np
 import pybullet as p
-import pybullet_data
 import pytest
-import support.pybullet_chains as chains
 import support.pybullet_scenes as scenes
-from support.bullet_life import Life
 
 from cylcollide.bullet import Mirror
 
@@ -23,7 +19,7 @@ def near_and_fresh(c, near_calls, ray, **keywords):
     return ask, lambda: near_calls[-1].answers is not None
 
 
-@pytest.mark.parametrize("kind", range(4))
+@pytest.mark.parametrize("kind", [1, 2])
 def test_a_base_that_grows_unseen_where_no_ray_was_near(c, kind, near_calls):
     body = scenes.body(c, kind, [0, 0, 0], mass=1.0)
     ask, was_near = near_and_fresh(c, near_calls, ([0.8, -6, 0.1], [0.8, 6, 0.1]))
@@ -33,7 +29,7 @@ def test_a_base_that_grows_unseen_where_no_ray_was_near(c, kind, near_calls):
         assert ask() == hit
 
 
-@pytest.mark.parametrize("kind", range(4))
+@pytest.mark.parametrize("kind", [0, 3])
 def test_a_link_that_grows_unseen_with_the_base_of_another_body(c, kind, near_calls):
     shape = scenes.shape(c, kind)
     linked = scenes.linked(c, 1.0, scenes.shape(c, 0), [shape], basePosition=[0, 19, 0])
@@ -130,28 +126,3 @@ def test_a_base_that_is_fixed_and_freed_between_two_rays(c, make):
     mirror.sync()
     found = [mirror.rayTestBatch(*ray, collisionFilterMask=mask)[0][0] for mask in (4, 1)]
     assert (first, found) == ([body, -1], [-1, body])
-
-
-@pytest.mark.long
-@pytest.mark.parametrize("seed", range(12))
-def test_random_unrecorded_changes(clients, seed, near_calls):
-    """Also if rays come near a body only some steps later, and if changes are undone meanwhile."""
-    rng, c = np.random.default_rng(seed), clients[0]._client
-    clients[0].setAdditionalSearchPath(pybullet_data.getDataPath())
-    life, mirror, hits, changed = Life(c, rng, clients[0]), Mirror(c, mesh="wrap"), 0, 0
-    for k in range(100):
-        life.step()
-        if life.last == "to_and_fro":  # the one change of filters that is no call about filters and undoes itself
-            mirror.sync(filters=True)
-        starts, ends = (
-            life.rays(int(rng.choice([1, 3, 31]))) if k % 2 else chains.rays(rng, int(rng.choice([1, 3, 31])))
-        )
-        mask = int(rng.choice([-1, -1, 1, 2, 4]))
-        before, answers = len(near_calls), mirror.rayTestBatch(starts, ends, collisionFilterMask=mask)
-        changed += len(near_calls) > before and near_calls[-1].answers is None
-        fresh = Mirror(c, mesh="wrap", follow=False)
-        assert answers == fresh.rayTestBatch(starts, ends, collisionFilterMask=mask), f"{k}, {life.last}"
-        hits += sum(answer[0] >= 0 for answer in answers)
-    assert hits > 20
-    assert changed > 5
-    assert sum(one.answers is not None for one in near_calls) > 8

@@ -8,11 +8,12 @@ import numpy as np
 import pybullet as p
 import pytest
 from support.package import run_python
-from support.two_clients import GRAZE, MISS, THROUGH, ball
+from support.pybullet_scenes import GRAZE, THROUGH, ball
 
 from cylcollide._pybullet import OWN
 from cylcollide.bullet import Mirror, patch, patched, unpatch
 from cylcollide.bullet.patching import _patches
+from cylcollide.bullet.tuples import MISS
 from cylcollide.bullet.watch import EFFECTS, Effect
 
 
@@ -131,65 +132,60 @@ def test_a_mirror_ends_with_its_client_and_a_reused_number_has_a_new_one(clients
         p.disconnect(again)
 
 
+BAD = [
+    ((1, 2), {}), (([0, 0, 0],), {}), (([0, 0, 0], [1, 0, 0]), {"physicsClientId": 77}),
+    (([0, 0, 0], [1, 0, 0]), {"collisionFilterMask": "x"}), (([0, 0, 0], [1, 0, 0]), {"unknown": 1}),
+    (([np.nan, 0, 0], [1, 0, 0]), {"collisionFilterMask": "x"}),
+    (([0, 0], [1, 0]), {}), (([np.nan, 0, 0], [1, 0, 0]), {}), (([0, 0, 0], [np.inf, 0, 0]), {}), (("a", "b"), {}),
+    (([0, 0, 0], [1, 0, 0]), {"reportHitNumber": 2**40}), (([0, 0, 0], [1, 0, 0]), {"physicsClientId": None}),
+    (([0, 0, 0], [1, 0, 0]), {"physicsClientId": "0"}), ((None, None), {}), (({}, {}), {}), ((1.0, 2.0), {}),
+    (([0, 0, 0], [1, 0, 0]), {"collisionFilterMask": np.uint32(2**31)}),
+    (([0, 0, 0], [1, 0, 0, 0]), {}), (([0, 0, 1j], [1, 0, 0]), {}), (([2.0**501, 0, 0], [1, 0, 0]), {}),
+    ((), {}), ((), {"rayToPosition": [1, 0, 0]}), (([0, 0, 0], [1, 0, 0], -1, -1, 0, 7, 8, 9, 10, 11), {}),
+]  # fmt: skip
+"""Positional and keyword arguments of `rayTest`."""
+
+
+def outcome(function, *arguments, **named):
+    """The answers, or the type of the error and its text."""
+    try:
+        return function(*arguments, **named)
+    except (TypeError, OverflowError, SystemError, p.error) as error:
+        return type(error), str(error)
+
+
 @pytest.mark.usefixtures("clients")
-@pytest.mark.parametrize(
-    ("given", "named"),
-    [
-        ((1, 2), {}), (([0, 0, 0],), {}), (([0, 0, 0], [1, 0, 0]), {"physicsClientId": 77}),
-        (([0, 0, 0], [1, 0, 0]), {"collisionFilterMask": "x"}), (([0, 0, 0], [1, 0, 0]), {"unknown": 1}),
-        (([np.nan, 0, 0], [1, 0, 0]), {"collisionFilterMask": "x"}),
-        (([0, 0], [1, 0]), {}), (([np.nan, 0, 0], [1, 0, 0]), {}), (([0, 0, 0], [np.inf, 0, 0]), {}), (("a", "b"), {}),
-        (([0, 0, 0], [1, 0, 0]), {"reportHitNumber": 2**40}), (([0, 0, 0], [1, 0, 0]), {"physicsClientId": None}),
-        (([0, 0, 0], [1, 0, 0]), {"physicsClientId": "0"}), ((None, None), {}), (({}, {}), {}), ((1.0, 2.0), {}),
-        (([0, 0, 0], [1, 0, 0]), {"collisionFilterMask": np.uint32(2**31)}),
-        (([0, 0, 0], [1, 0, 0, 0]), {}), (([0, 0, 1j], [1, 0, 0]), {}), (([2.0**501, 0, 0], [1, 0, 0]), {}),
-        ((), {}), ((), {"rayToPosition": [1, 0, 0]}), (([0, 0, 0], [1, 0, 0], -1, -1, 0, 7, 8, 9, 10, 11), {}),
-    ],
-    ids=str,
-)  # fmt: skip
-def test_bad_input_has_pybullets_outcome(given, named):
+def test_bad_input_has_pybullets_outcome():
     """PyBullet's error with its text about arguments, or misses; PyBullet itself may hit in uninitialised memory."""
-
-    def outcome(function, arguments):
-        try:
-            return function(*arguments, **named)
-        except (TypeError, OverflowError, SystemError, p.error) as error:
-            return type(error), str(error) if isinstance(error, TypeError) else ""
-
     with patched():
-        for name, arguments in (("rayTest", given), ("rayTestBatch", tuple([one] for one in given))):
-            theirs = outcome(getattr(OWN, name), arguments)
-            expected = theirs if isinstance(theirs[0], type) else (MISS,) * len(theirs)
-            assert outcome(getattr(p, name), arguments) == expected, name
+        for given, named in BAD:
+            for name, arguments in (("rayTest", given), ("rayTestBatch", tuple([one] for one in given))):
+                theirs = outcome(getattr(OWN, name), *arguments, **named)
+                expected = theirs if isinstance(theirs[0], type) else (MISS,) * len(theirs)
+                assert outcome(getattr(p, name), *arguments, **named) == expected, (name, given, named)
 
 
 @pytest.mark.usefixtures("clients")
-@pytest.mark.parametrize(
-    "made",
-    [
-        list,
-        tuple,
-        lambda row: np.array([row], object),
-        lambda row: memoryview(np.array([row])),
-        lambda row: iter([row]),
-        lambda row: {0: row},
-        lambda row: row + row,
-    ],
-)
-def test_bad_lists_of_vectors_have_pybullets_outcome(made):
+def test_bad_lists_of_vectors_have_pybullets_outcome():
     """Also after a ray test near few bodies, whose fast path the next ray test tries first."""
-
-    def outcome(function):
-        try:
-            return [found[:2] for found in function(*map(made, THROUGH))]  # a PyBullet without numpy takes an array
-        except (p.error, SystemError) as error:
-            return type(error), str(error)
-
+    kinds = {
+        "list": list,
+        "tuple": tuple,
+        "objects": lambda row: np.array([row], object),
+        "memory": lambda row: memoryview(np.array([row])),
+        "iterator": lambda row: iter([row]),
+        "dict": lambda row: {0: row},
+        "six numbers": lambda row: row + row,
+    }
     with patched():
         for _ in range(2):
-            p.stepSimulation()
-            assert p.rayTest(*THROUGH)[0][0] == 0
-            assert outcome(p.rayTestBatch) == outcome(OWN.rayTestBatch)
+            for kind, made in kinds.items():
+                p.stepSimulation()
+                assert p.rayTest(*THROUGH)[0][0] == 0
+                ours, theirs = (outcome(test, *map(made, THROUGH)) for test in (p.rayTestBatch, OWN.rayTestBatch))
+                if not isinstance(theirs[0], type):  # a PyBullet without numpy takes an array
+                    ours, theirs = ([found[:2] for found in answers] for answers in (ours, theirs))
+                assert ours == theirs, kind
 
 
 def test_rays_with_nan_leave_the_others_exact(clients):
@@ -213,7 +209,8 @@ def test_all_calls_that_may_change_filters_are_noted():
 
 
 REPLACED_BEFORE_MIRROR = """
-{imports}
+from cylcollide.bullet import Mirror
+import pybullet
 pybullet.connect(pybullet.DIRECT)
 pybullet.createMultiBody(0, pybullet.createCollisionShape(pybullet.GEOM_SPHERE, radius=0.5))
 pybullet.stepSimulation()
@@ -229,9 +226,7 @@ print(pybullet.rayTestBatch([[-3.0, 0.0, 0.5004]], [[3.0, 0.0, 0.4999]])[0][0])
 """
 
 
-@pytest.mark.parametrize("first", ["import pybullet", "from cylcollide.bullet import Mirror"])
-def test_a_function_that_was_replaced_after_the_import_is_not_called(first):
+def test_a_function_that_was_replaced_after_the_import_is_not_called():
     """Even if no mirror was made before: PyBullet's own functions are bound when `cylcollide.bullet` is imported."""
-    program = REPLACED_BEFORE_MIRROR.format(imports=f"{first}\nimport pybullet\nfrom cylcollide.bullet import Mirror")
-    done = run_python("-c", program, timeout=100)
+    done = run_python("-c", REPLACED_BEFORE_MIRROR, timeout=100)
     assert done.stdout == "0\n", done.stderr[-300:]

@@ -26,7 +26,7 @@ def exact_fraction(sheet, start, end):
     return first / (first - last) if first * last <= 0 else None
 
 
-def segments(rng, family, n=400):
+def segments(rng, family, n=200):
     """Segments about the tilted sheet: of all sizes, nearly parallel, or ending nearly on it."""
     across = np.cross(TILTED.normal, [0.0, 1.0, 0.0])
     flat = rng.normal(size=(n, 1)) * across + rng.normal(size=(n, 1)) * [0.0, 1.0, 0.0]
@@ -99,7 +99,7 @@ def lattice_points(rng, count):
 
 def test_heights_beyond_double_double():
     signs = set()
-    for want, normal, point in lattice_points(np.random.default_rng(5), 200):
+    for want, normal, point in lattice_points(np.random.default_rng(5), 100):
         # another point of the sheet through the origin: differences lose digits, and a zero may come out as 0.25
         sheet = Sheet((normal[1] / 32, -normal[0] / 32, 0.0), normal)
         assert exact_height(sheet, point) == want
@@ -116,7 +116,7 @@ def test_slabs_equal_rational_arithmetic(inside):
     lower, upper = sheet.faces
     np.testing.assert_allclose(np.subtract(upper, lower), 0.02 * np.array(sheet.normal), rtol=1e-14)
     rng = np.random.default_rng(6)
-    starts, ends = (sheet.point + rng.normal(size=(600, 3)) * 10.0 ** rng.uniform(-3, 0, (600, 1)) for _ in range(2))
+    starts, ends = (sheet.point + rng.normal(size=(300, 3)) * 10.0 ** rng.uniform(-3, 0, (300, 1)) for _ in range(2))
     starts[:20], ends[20:40] = upper, lower  # on the faces
     found, faces = sheet_hits(sheet, starts, ends, inside), [Sheet(face, sheet.normal) for face in sheet.faces]
     seen = {"above": 0, "below": 0, "within": 0}
@@ -138,7 +138,7 @@ def test_slabs_equal_rational_arithmetic(inside):
         assert float(expected) == pytest.approx(fraction, rel=1e-12)
         if expected < np.inf:
             np.testing.assert_allclose(normal, up * np.array(sheet.normal), atol=1e-14)
-    assert min(seen.values()) > 50
+    assert min(seen.values()) > 25
     assert found.undecided.sum() <= seen["within"] + 40, "float64 decides all that start beyond a face, but for ties"
 
 
@@ -179,8 +179,7 @@ def test_order_of_plane_and_limb_is_exact_and_ties_go_to_the_lower_body(c):
     assert [a[0] for a in second] == [bodies[0]] * 20 + [bodies[1]] * 20 + [ground] * 20
 
 
-@pytest.mark.parametrize("z", [0.0, 1e160, -1e200, 1e-170, float("nan")])
-@pytest.mark.parametrize("tolerance", [0.0, 1e-3])
+@pytest.mark.parametrize(("z", "tolerance"), [(0.0, 0.0), (-1e160, 1e-3), (1e-170, 1e-3), (float("nan"), 0.0)])
 def test_a_plane_without_direction_is_missed_as_by_pybullet(c, z, tolerance):
     """PyBullet cannot scale such a normal to length 1; what lies behind the plane is hit."""
     ray = [0.5, 0.0, 1.0], [0.5, 0.0, -1.0]

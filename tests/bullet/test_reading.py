@@ -73,7 +73,7 @@ def test_margins_and_scales_act_on_the_base_alone(c, code, sizes):
     base, *links = (p.createCollisionShape(code, **sizes, physicsClientId=c) for _ in range(3))
     body = scenes.linked(c, 1.0, base, links)
     mirror, seen = Mirror(c, follow=False), [set(), set(), set()]
-    margins = np.random.default_rng(1).uniform(0, 0.1, 24).tolist()
+    margins = np.random.default_rng(1).uniform(0, 0.1, 12).tolist()
     calls = [partial(p.changeDynamics, body, k % 3 - 1, collisionMargin=margin) for k, margin in enumerate(margins)]
     calls += [partial(p.unsupportedChangeScaling, body, [1 + 0.1 * k] * 3) for k in range(3)]
     for call in calls:
@@ -85,7 +85,7 @@ def test_margins_and_scales_act_on_the_base_alone(c, code, sizes):
     assert [len(of_link) for of_link in seen[1:]] == [1, 1], "if this fails, PyBullet was mended: links must be read"
 
 
-@pytest.mark.parametrize("kind", range(4))
+@pytest.mark.parametrize("kind", [1, 2])
 def test_shapes_scaled_by_a_body_between_two_syncs(c, kind):
     shape = scenes.shape(c, kind)
     scenes.linked(c, 1.0, scenes.shape(c, 0), [shape, scenes.shape(c, kind), shape])

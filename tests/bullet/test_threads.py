@@ -1,19 +1,18 @@
 """Threads with patched ray tests: answers are those of each client's state, whatever other threads change meanwhile."""
 
-import sys
-from concurrent.futures import ThreadPoolExecutor
 from contextlib import nullcontext
 from functools import partial
 
 import pybullet as p
 import pytest
 from support.beside import repeated
-from support.two_clients import GRAZE, MISS, THROUGH, ball
+from support.pybullet_scenes import GRAZE, THROUGH, ball
 
 from cylcollide._pybullet import OWN
 from cylcollide.bullet import Mirror, patched
 from cylcollide.bullet.client import BodyLink, Client
 from cylcollide.bullet.near_bodies import _mesh_radius
+from cylcollide.bullet.tuples import MISS
 
 
 def before_each(patch, act, *names: str) -> None:
@@ -131,26 +130,3 @@ def test_a_mesh_that_another_thread_moves_while_its_extent_is_read(clients, monk
             radii.append(_mesh_radius(Client(clients[1]), BodyLink(body, -1)))
     assert radii == pytest.approx([radii[0]] * 3)
     assert radii[0] > 3.4
-
-
-@pytest.mark.parametrize(("n", "interval"), [(300, 1e-5), (2000, 1e-4)])
-def test_ray_tests_of_a_thread_include_its_own_moves(clients, n: int, interval: float):
-    """A thread's older reading of the client does not replace a newer one by another thread."""
-    bodies = [ball(clients[0], 4.0 * k) for k in range(1, 4)]
-    for k in range(200):
-        ball(clients[0], 50.0 + k)
-
-    def move_and_query(body: int, x: float) -> None:
-        rays = [[x, -3.0, 0.0]] * n, [[x, 3.0, 0.0]] * n
-        for k in range(100):
-            for z, seen in ((9.0, -1), (0.0, body)):
-                clients[0].resetBasePositionAndOrientation(body, [x, 0.0, z], [0, 0, 0, 1])
-                assert clients[0].rayTestBatch(*rays)[0][0] == seen, (k, body, z)
-
-    usual = sys.getswitchinterval()
-    sys.setswitchinterval(interval)
-    try:
-        with patched(), ThreadPoolExecutor(3) as threads:
-            assert list(threads.map(move_and_query, bodies, [4.0, 8.0, 12.0])) == [None] * 3
-    finally:
-        sys.setswitchinterval(usual)

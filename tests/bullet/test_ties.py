@@ -57,7 +57,7 @@ SCENES = {
 }
 
 
-def rays(seed, n=150):
+def rays(seed, n=60):
     """Segments from above, from all around, along the axes, and in planes of faces."""
     rng = np.random.default_rng(seed)
     start, end = rng.normal(size=(n, 3)) * [1, 1, 0.5] + [0, 0, 2], rng.normal(size=(n, 3)) - [0, 0, 1]
@@ -76,7 +76,7 @@ def test_answers_equal_exact_arithmetic(c, name, inside, tolerance):
     SCENES[name](c)
     mirror, (starts, ends) = Mirror(c, inside=inside, tolerance=tolerance), rays(1)
     hits = mirror.cast_segments(starts, ends)
-    expected, shape = numbered(mirror._scene.state, RayTest(starts, ends, inside, -1 & 0xFFFFFFFF, 1), 0)
+    expected, shape = numbered(mirror._follower.scene.state, RayTest(starts, ends, inside, -1 & 0xFFFFFFFF, 1), 0)
     assert np.array_equal(hits._shape, shape)
     assert np.array_equal(hits.fraction, expected.fraction)
     assert np.array_equal(hits.position, expected.position, equal_nan=True)

@@ -19,7 +19,7 @@ class Life:
 
     def __init__(self, number, rng, api):
         self.number, self.rng, self.p = number, rng, api
-        self.states, self.constraints, self.shapes = [], [], []
+        self.states, self.shapes = [], []
         self.filters_changed = False
         self.last = ""
 
@@ -69,34 +69,14 @@ class Life:
         self.p.createMultiBody(0, self.any_shape(), batchPositions=[self.place() for _ in range(3)])
 
     def make_compound(self):
-        kinds = [scenes.SIZES[k] for k in (0, 1, 3)]
-        shape = self.p.createCollisionShapeArray(
-            shapeTypes=[code for code, _ in kinds],
-            radii=[0.2, 0, 0.1],
-            lengths=[0, 0, 0.3],
-            halfExtents=[[0.1, 0.2, 0.1]] * 3,
-            collisionFramePositions=(0.3 * self.rng.normal(size=(3, 3))).tolist(),
-            collisionFrameOrientations=[scenes.quaternion(self.rng) for _ in range(3)],
-        )
+        shape = scenes.compound(self.number, self.rng, self.p)
         self.p.createMultiBody(float(self.rng.integers(2)), shape, basePosition=self.place())
 
     def make_chain(self):
-        links = 2
-        self.p.createMultiBody(
-            float(self.rng.integers(2)),
-            self.any_shape(),
-            basePosition=self.place(),
-            linkMasses=[1] * links,
-            linkCollisionShapeIndices=[self.any_shape() for _ in range(links)],
-            linkVisualShapeIndices=[-1] * links,
-            linkPositions=(0.5 * self.rng.normal(size=(links, 3))).tolist(),
-            linkOrientations=[scenes.quaternion(self.rng) for _ in range(links)],
-            linkInertialFramePositions=(0.1 * self.rng.normal(size=(links, 3))).tolist(),
-            linkInertialFrameOrientations=[scenes.quaternion(self.rng) for _ in range(links)],
-            linkParentIndices=list(range(links)),
-            linkJointTypes=[p.JOINT_REVOLUTE, p.JOINT_PRISMATIC],
-            linkJointAxis=[[0, 0, 1], [1, 0, 0]],
-        )
+        kinds = {"linkJointTypes": [p.JOINT_REVOLUTE, p.JOINT_PRISMATIC], "linkJointAxis": [[0, 0, 1], [1, 0, 0]]}
+        base, links = self.any_shape(), [self.any_shape() for _ in range(2)]
+        mass, place = float(self.rng.integers(2)), self.place()
+        scenes.linked(self.number, mass, base, links, self.rng, api=self.p, basePosition=place, **kinds)
 
     def make_mesh(self):
         scale = self.rng.uniform(0.05, 0.15, 3).tolist()
@@ -128,7 +108,6 @@ class Life:
     def reset(self):
         self.p.resetSimulation()
         self.states.clear()
-        self.constraints.clear()
         self.shapes.clear()
 
     def replace(self):
@@ -182,15 +161,6 @@ class Life:
         self.p.unsupportedChangeScaling(body, [float(self.rng.uniform(0.7, 1.3))] * 3)
         self.p.removeBody(body)
 
-    def constrain(self, body):
-        made = self.p.createConstraint(body, -1, -1, -1, p.JOINT_POINT2POINT, [0, 0, 0], [0, 0, 0], self.place())
-        self.constraints.append(made)
-
-    def release(self):
-        for made in self.constraints:
-            self.p.removeConstraint(made)
-        self.constraints.clear()
-
     def save(self):
         self.states.append((self.p.saveState(), self.bodies()))
 
@@ -221,10 +191,10 @@ STEPS = {
     **dict.fromkeys(("make_batch", "make_height_field", "replace", "dynamics", "to_and_fro", "scale", "margin"), 2),
     **dict.fromkeys(("make_person", "scale_and_remove"), 2),
     **dict.fromkeys(("move", "bend", "simulate", "filters"), 5),
-    **dict.fromkeys(("detect", "constrain", "release", "save", "restore"), 2),
+    **dict.fromkeys(("detect", "save", "restore"), 2),
     "remove": 6,
     "reset": 0.5,
 }
 """Relative frequency of each step."""
-OF_A_BODY = {"remove", "move", "bend", "dynamics", "margin", "to_and_fro", "filters", "scale", "constrain"}
+OF_A_BODY = {"remove", "move", "bend", "dynamics", "margin", "to_and_fro", "filters", "scale"}
 """Steps that take a body; without bodies they do nothing."""

@@ -1,30 +1,20 @@
 """Bodies with joints of every kind, and functions that move them, for the tests of `cylcollide.bullet`."""
 
 import pybullet as p
-from support.pybullet_scenes import quaternion
+from support.pybullet_scenes import linked, quaternion
 
 
 def chain(c, rng, mass=1.0, bare=False):
     """Make five capsules, or four on a bare base, with a joint of each kind and shifted centres of mass."""
     made = [p.createCollisionShape(p.GEOM_CAPSULE, radius=0.1, height=0.4, physicsClientId=c) for _ in range(5)]
-    return p.createMultiBody(
-        mass,
-        -1 if bare else made[0],
+    return linked(
+        c, mass, -1 if bare else made[0], made[1:], rng,
         basePosition=rng.uniform(-3, 3, 3).tolist(),
         baseInertialFramePosition=[0.3, 0.1, 0.2],
         baseInertialFrameOrientation=quaternion(rng),
-        linkMasses=[1] * 4,
-        linkCollisionShapeIndices=made[1:],
-        linkVisualShapeIndices=[-1] * 4,
-        linkPositions=(0.5 * rng.normal(size=(4, 3))).tolist(),
-        linkOrientations=[quaternion(rng) for _ in range(4)],
-        linkInertialFramePositions=(0.2 * rng.normal(size=(4, 3))).tolist(),
-        linkInertialFrameOrientations=[quaternion(rng) for _ in range(4)],
-        linkParentIndices=[0, 1, 2, 3],
         linkJointTypes=[p.JOINT_REVOLUTE, p.JOINT_PRISMATIC, p.JOINT_SPHERICAL, p.JOINT_FIXED],
         linkJointAxis=[[0, 0, 1], [1, 0, 0], [0, 1, 0], [0, 0, 1]],
-        physicsClientId=c,
-    )
+    )  # fmt: skip
 
 
 def change(c, bodies, rng, api=p):

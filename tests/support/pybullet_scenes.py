@@ -1,21 +1,10 @@
-"""PyBullet scenes for the tests of `cylcollide.bullet`, and bounds of the errors of Bullet's ray test in them.
-
-Bullet stops within 1 mm of a surface, and rounds the edges of a shape with its collision margin (`docs/bullet.md`). So
-a ray is clear if it hits the same limb with the shapes grown by that millimetre and with the shapes shrunk by that
-rounding; then Bullet's point lies between the two surfaces.
-"""
+"""PyBullet scenes and rays for the tests of `cylcollide.bullet`."""
 
 from contextlib import contextmanager
-from dataclasses import dataclass
 
 import numpy as np
 import pybullet as p
 import pybullet_data
-
-import cylcollide as cc
-
-SHELL = 1.05e-3  # distance at which Bullet stops, and its rounding
-ROUNDED = 0.5e-3  # a margin of 1 mm removes at most (1 - 1/sqrt 3) of it, at a box's corner
 
 
 @contextmanager
@@ -35,8 +24,11 @@ def quaternion(rng):
     return (four / np.linalg.norm(four)).tolist()
 
 
-def linked(c, mass, base, links, **given):
-    """Make a body with links on joints about z, each 1 m from the previous one; `given` replaces defaults."""
+def linked(c, mass, base, links, rng=None, api=p, **given):
+    """Make a body with links on joints about z, each 1 m from the previous one, or at random if `rng` is given.
+
+    `given` replaces defaults; `api`: PyBullet, or a client.
+    """
     n = len(links)
     usual = {
         "linkMasses": [1] * n,
@@ -49,7 +41,13 @@ def linked(c, mass, base, links, **given):
         "linkJointTypes": [p.JOINT_REVOLUTE] * n,
         "linkJointAxis": [[0, 0, 1]] * n,
     }
-    return p.createMultiBody(mass, base, linkCollisionShapeIndices=links, **(usual | given), physicsClientId=c)
+    if rng is not None:
+        usual["linkPositions"] = (0.5 * rng.normal(size=(n, 3))).tolist()
+        usual["linkInertialFramePositions"] = (0.2 * rng.normal(size=(n, 3))).tolist()
+        for frames in ("linkOrientations", "linkInertialFrameOrientations"):
+            usual[frames] = [quaternion(rng) for _ in range(n)]
+    client = {"physicsClientId": c} if api is p else {}
+    return api.createMultiBody(mass, base, linkCollisionShapeIndices=links, **(usual | given | client))
 
 
 SIZES = [
@@ -83,6 +81,16 @@ def body(c, kind, position, rng=None, mass=0.0, inertial=False):
     return p.createMultiBody(mass, shape(c, kind, rng), basePosition=list(position), **frames, physicsClientId=c)
 
 
+GRAZE = [-3.0, 0.0, 0.5004], [3.0, 0.0, 0.4999]
+"""Misses a ball of radius 0.5 at 0 by 0.15 mm; PyBullet reports a hit after it has computed the ball's box."""
+THROUGH = [-3.0, 0.0, 0.0], [3.0, 0.0, 0.0]
+
+
+def ball(client, x=0.0):
+    """Make a static ball of radius 0.5 in a `BulletClient`."""
+    return client.createMultiBody(0, client.createCollisionShape(p.GEOM_SPHERE, radius=0.5), basePosition=[x, 0, 0])
+
+
 def person(c, position=(0, 0, 0), scale=0.25, **given):
     """Load PyBullet's humanoid, whose spheres and capsules become limbs; `given` goes to `loadURDF`."""
     flags = p.URDF_USE_IMPLICIT_CYLINDER
@@ -98,99 +106,56 @@ def geometry(c, rng):
     p.createMultiBody(0, plane, basePosition=[0, 0, -2.0], baseOrientation=quaternion(rng), physicsClientId=c)
 
 
+def compound(c, rng, api=p):
+    """Make a shape of all four, in random frames."""
+    return api.createCollisionShapeArray(
+        shapeTypes=[code for code, _ in SIZES],
+        radii=[0.2, 0, 0.1, 0.1],
+        lengths=[0, 0, 0.4, 0.3],
+        halfExtents=[[0.1, 0.2, 0.1]] * 4,
+        collisionFramePositions=(0.5 * rng.normal(size=(4, 3))).tolist(),
+        collisionFrameOrientations=[quaternion(rng) for _ in range(4)],
+        **({"physicsClientId": c} if api is p else {}),
+    )
+
+
 def compounds(c, rng):
     """Make bodies of several shapes, and chains of links with inertial frames and bent joints."""
     for i in range(6):
-        array = p.createCollisionShapeArray(
-            shapeTypes=[code for code, _ in SIZES],
-            radii=[0.2, 0, 0.1, 0.1],
-            lengths=[0, 0, 0.4, 0.3],
-            halfExtents=[[0.1, 0.2, 0.1]] * 4,
-            collisionFramePositions=(0.5 * rng.normal(size=(4, 3))).tolist(),
-            collisionFrameOrientations=[quaternion(rng) for _ in range(4)],
-            physicsClientId=c,
-        )
-        p.createMultiBody(1, array, basePosition=rng.uniform(-1.5, 1.5, 3).tolist(), physicsClientId=c)
-        chain = p.createMultiBody(
-            float(i % 2),
-            shape(c, i % 4),
+        place = rng.uniform(-1.5, 1.5, 3).tolist()
+        p.createMultiBody(1, compound(c, rng), basePosition=place, physicsClientId=c)
+        chain = linked(
+            c, float(i % 2), shape(c, i % 4), [shape(c, k, rng) for k in (3, 2, 1)], rng,
             basePosition=rng.uniform(-1.5, 1.5, 3).tolist(),
             baseInertialFramePosition=[0.1, 0.2, -0.1],
             baseInertialFrameOrientation=quaternion(rng),
-            linkMasses=[1, 1, 1],
-            linkCollisionShapeIndices=[shape(c, k, rng) for k in (3, 2, 1)],
-            linkVisualShapeIndices=[-1] * 3,
-            linkPositions=(0.5 * rng.normal(size=(3, 3))).tolist(),
-            linkOrientations=[quaternion(rng) for _ in range(3)],
-            linkInertialFramePositions=(0.2 * rng.normal(size=(3, 3))).tolist(),
-            linkInertialFrameOrientations=[quaternion(rng) for _ in range(3)],
             linkParentIndices=[0, 1, 1],
             linkJointTypes=[p.JOINT_REVOLUTE, p.JOINT_PRISMATIC, p.JOINT_FIXED],
             linkJointAxis=[[0, 0, 1], [1, 0, 0], [0, 1, 0]],
-            physicsClientId=c,
-        )
+        )  # fmt: skip
         for joint in (0, 1):
             p.resetJointState(chain, joint, rng.normal() * 0.5, physicsClientId=c)
 
 
-URDF = """<robot name="two">
-<link name="base"><inertial><origin xyz="0.1 -0.2 0.3" rpy="0.3 0.2 0.1"/><mass value="2"/>
- <inertia ixx="1" ixy="0" ixz="0" iyy="1" iyz="0" izz="1"/></inertial>
- <collision><origin xyz="0 0 0.4" rpy="0.5 0 0"/><geometry><cylinder radius="0.15" length="0.6"/></geometry></collision>
- <collision><origin xyz="0.5 0 0" rpy="0 0.4 0"/><geometry><box size="0.3 0.2 0.5"/></geometry></collision>
- <collision><origin xyz="0 -0.6 0"/><geometry><sphere radius="0.2"/></geometry></collision></link>
-<joint name="j" type="revolute"><parent link="base"/><child link="arm"/><origin xyz="0.2 0.5 0" rpy="0 0.3 0.2"/>
- <axis xyz="0 1 1"/><limit lower="-3" upper="3" effort="1" velocity="1"/></joint>
-<link name="arm"><inertial><origin xyz="-0.1 0.2 0.1" rpy="0 0.7 0.1"/><mass value="1"/>
- <inertia ixx="1" ixy="0" ixz="0" iyy="1" iyz="0" izz="1"/></inertial>
- <collision><origin xyz="0 0.4 0" rpy="1.2 0 0"/><geometry><capsule radius="0.1" length="0.5"/></geometry></collision>
- <collision><origin xyz="0.4 0.4 0"/><geometry><cylinder radius="0.1" length="0.3"/></geometry></collision></link>
-</robot>"""
-
-
-def urdf(c, rng, folder):
-    """Load two scaled robots with several shapes per link, one of them fixed, and a humanoid."""
-    path = folder / "two.urdf"
-    path.write_text(URDF)
-    for scaling, fixed in ((1.3, True), (0.7, False)):
-        robot = p.loadURDF(
-            str(path),
-            rng.uniform(-1, 1, 3).tolist(),
-            quaternion(rng),
-            useFixedBase=fixed,
-            globalScaling=scaling,
-            flags=p.URDF_USE_IMPLICIT_CYLINDER,
-            physicsClientId=c,
-        )
-        p.resetJointState(robot, 0, 0.8, physicsClientId=c)
-    humanoid = p.loadURDF("humanoid/humanoid.urdf", [0.5, 0, 0], globalScaling=0.3, physicsClientId=c)
-    for joint in range(p.getNumJoints(humanoid, physicsClientId=c)):
-        kind = p.getJointInfo(humanoid, joint, physicsClientId=c)[2]
-        if kind == p.JOINT_SPHERICAL:
-            p.resetJointStateMultiDof(humanoid, joint, quaternion(rng), physicsClientId=c)
-        elif kind == p.JOINT_REVOLUTE:
-            p.resetJointState(humanoid, joint, rng.normal(), physicsClientId=c)
-
-
-def fallen(c, rng):
-    """Make a heap of bodies that fall for half a second onto the ground, with rotations and contacts."""
-    p.setGravity(0, 0, -9.8, physicsClientId=c)
-    p.loadURDF("plane_implicit.urdf", physicsClientId=c)
-    for i in range(24):
-        body(c, i % 4, [*rng.uniform(-0.8, 0.8, 2), 0.5 + 0.1 * i], rng, mass=1.0, inertial=i % 2 == 0)
-    for _ in range(120):
-        p.stepSimulation(physicsClientId=c)
-
-
-@dataclass
-class Comparison:
-    """The mirror's and Bullet's results for the same rays, and the rays that Bullet must get right."""
-
-    ours: tuple
-    theirs: tuple
-    clear: np.ndarray
-    earliest: np.ndarray  # hit fraction with grown shapes
-    latest: np.ndarray  # hit fraction with shrunk shapes
+TURNED = """<robot name="turned">
+<link name="a"><inertial><origin xyz=".1 .2 .3" rpy=".3 .4 .5"/><mass value="1"/>
+  <inertia ixx="1" iyy="2" izz="2.5" ixy="0" ixz="0" iyz="0"/></inertial>
+  <collision><origin xyz=".3 .1 .2" rpy="1 2 3"/><geometry><box size="1 2 3"/></geometry></collision>
+  <collision><geometry><sphere radius="0.3"/></geometry></collision></link>
+<link name="b"><inertial><origin xyz="-.1 .2 -.3" rpy="1.3 .4 -.5"/><mass value="1"/>
+  <inertia ixx="1" iyy="2" izz="2.5" ixy="0" ixz="0" iyz="0"/></inertial>
+  <collision><origin xyz=".3 .1 .2" rpy="1 -2 3"/><geometry><cylinder length="1" radius=".2"/></geometry></collision>
+</link>
+<link name="c"><inertial><origin xyz="-.3 .1 .2" rpy="-.3 1.4 .6"/><mass value="1"/>
+  <inertia ixx="1" iyy="2" izz="2.5" ixy="0" ixz="0" iyz="0"/></inertial>
+  <collision><origin xyz="0 .1 .2" rpy="0 1 2"/><geometry><capsule length="1" radius=".2"/></geometry></collision>
+</link>
+<joint name="j" type="revolute"><origin xyz="1 2 3" rpy=".7 .8 -.9"/><parent link="a"/><child link="b"/>
+  <axis xyz="0 .6 .8"/><limit lower="-3" upper="3" effort="1" velocity="1"/></joint>
+<joint name="k" type="spherical"><origin xyz="1 -2 3" rpy=".7 -.8 -.9"/><parent link="b"/><child link="c"/>
+  <axis xyz="1 0 0"/></joint></robot>
+"""
+"""Inertial frames and joints that are rotated relative to their links."""
 
 
 def rays(rng, n, span, centre=(0.0, 0.0, 0.0)):
@@ -212,48 +177,3 @@ def aimed_rays(c, rng, n):
     reach = 1.5 * max(np.ptp(boxes.reshape(-1, 3), axis=0).max(), 0.1)
     start = target + reach * way / np.linalg.norm(way, axis=1)[:, None]
     return start, start + 2.0 * (target - start)
-
-
-def shrunk(limbs, by):
-    """The limbs with every face moved inwards by `by`."""
-    parts = []
-    for i, kind in enumerate(limbs.kind.tolist()):
-        p1, p2, radius = limbs.p1[[i]], limbs.p2[[i]], limbs.radius[i] - by
-        if kind == cc.Shape.BOX:
-            turn = cc.quaternions.from_matrix(limbs.box_axes[i].T)
-            parts.append(cc.Limbs.boxes(p1, turn, limbs.half_extents[i] - by))
-        elif kind == cc.Shape.SPHERE:
-            parts.append(cc.Limbs.spheres(p1, radius))
-        elif kind == cc.Shape.CAPSULE:
-            parts.append(cc.Limbs.capsules(p1, p2, radius))
-        else:
-            step = by * (p2 - p1) / np.linalg.norm(p2 - p1)
-            parts.append(cc.Limbs.cylinders(p1 + step, p2 - step, radius))
-    return cc.Limbs.concat(parts)
-
-
-def compare(mirror, number, starts, ends, rounded=ROUNDED):
-    """Cast the rays with both, and compute which rays are clear."""
-    mirror.sync()
-    limbs = mirror.limbs
-    grown = cc.HitWorld(limbs.inflated(SHELL)).cast_segments(starts, ends)
-    small = cc.HitWorld(shrunk(limbs, rounded)).cast_segments(starts, ends)
-    planes = np.full(len(starts), np.inf)
-    for sheet in mirror._sheets:
-        above, below = (np.array(sheet.normal) @ (x - np.array(sheet.point)).T for x in (starts, ends))
-        meets = (above > 0) != (below > 0)
-        planes = np.where(meets, np.minimum(planes, above / np.where(meets, above - below, 1.0)), planes)
-    exact = cc.HitWorld(limbs).cast_segments(starts, ends)
-    clear = (grown.limb == small.limb) & (exact.limb == small.limb) & ~grown.started_inside
-    clear &= (planes < grown.fraction) == (planes < small.fraction)
-    plane_first = planes < exact.fraction
-    theirs = []
-    for first in range(0, len(starts), 16_000):
-        theirs += p.rayTestBatch(starts[first : first + 16_000], ends[first : first + 16_000], physicsClientId=number)
-    return Comparison(
-        mirror.rayTestBatch(starts, ends),
-        tuple(theirs),
-        clear,
-        np.where(plane_first, planes - 1e-12, grown.fraction),
-        np.where(plane_first, planes + 1e-12, small.fraction),
-    )

@@ -2,13 +2,12 @@
 
 import csv
 import runpy
-import subprocess
-import sys
 from fractions import Fraction
 from pathlib import Path
 
 import numpy as np
 import pytest
+from support.bullet_programs import run
 
 from cylcollide import engines
 
@@ -16,12 +15,11 @@ PROGRAMS = Path(__file__).parent / "programs"
 NEAR = 1e-9  # metres
 
 
-def map_of(path, *options):
+def map_of(path, **how):
     """The rows that the lidar wrote, and its standard error."""
-    command = [sys.executable, *options, str(PROGRAMS / "room_lidar.py"), str(path)]
-    done = subprocess.run(command, capture_output=True, text=True, check=True, timeout=300)
-    assert done.stdout == "5 scans of 360 beams\n"
-    return np.loadtxt(path, delimiter=","), done.stderr
+    said, errors = run(PROGRAMS / "room_lidar.py", path, **how)
+    assert said == "5 scans of 360 beams\n"
+    return np.loadtxt(path, delimiter=","), errors
 
 
 def first_of_the_room(start, end, walls, pillars):
@@ -47,7 +45,7 @@ def first_of_the_room(start, end, walls, pillars):
 
 def test_a_lidar_maps_its_room_without_an_edit(tmp_path):
     """With cylcollide every point is on the room's surface; with PyBullet alone points are up to millimetres off."""
-    ours, said = map_of(tmp_path / "ours.csv", "-m", "cylcollide.bullet", "--compare")
+    ours, said = map_of(tmp_path / "ours.csv", options=["--compare"])
     theirs, _ = map_of(tmp_path / "theirs.csv")
     room = runpy.run_path(str(PROGRAMS / "room_lidar.py"))
     truth = np.array([first_of_the_room(row[:2], row[2:4], room["WALLS"], room["PILLARS"]) for row in ours])
@@ -67,8 +65,3 @@ def test_engines_compared_in_a_short_program(tmp_path, capsys):
     assert int(rows["bullet"]["phantom"]) > 100
     missing = capsys.readouterr().out.splitlines()
     assert len(missing) + len(rows) >= len(engines.names()) - 1, "coal casts no rays"
-
-
-@pytest.mark.parametrize("program", sorted(PROGRAMS.glob("*.py")), ids=lambda path: path.stem)
-def test_programs_are_short(program):
-    assert len(program.read_text().splitlines()) < 60

@@ -5,11 +5,10 @@ published examples, planners and lidar classes. Each takes a number of steps and
 """
 
 import re
-import subprocess
-import sys
 from pathlib import Path
 
 import pytest
+from support.bullet_programs import run
 
 PROGRAMS = Path(__file__).parent / "programs"
 
@@ -19,37 +18,31 @@ HUSKY = "husky_lidar"
 NAMES = sorted(path.stem for path in PROGRAMS.glob("*.py"))
 
 
-def run(*arguments):
-    command = [sys.executable, *map(str, arguments)]
-    return subprocess.run(command, capture_output=True, text=True, check=True, timeout=900)
-
-
-def counted(said):
-    """Numbers of rays, calls and differing answers, and differing answers by cause."""
-    rays, calls, differ = re.search(r"cylcollide: ([\d,]+) rays in ([\d,]+) calls; .* for ([\d,]+)", said).groups()
-    causes = {cause: int(n.replace(",", "")) for cause, n in re.findall(r"([a-z][a-z\d ]*): ([\d,]+)(?=[,)])", said)}
-    causes = {cause: n for cause, n in causes.items() if cause != "cylcollide"}
+def compared(program, steps, *options):
+    """The program's output with exact rays; numbers of rays, calls and differing answers, and the latter by cause."""
+    said, errors = run(PROGRAMS / f"{program}.py", steps, options=("--compare", "--mesh", "wrap", *options))
+    rays, calls, differ = re.search(r"cylcollide: ([\d,]+) rays in ([\d,]+) calls; .* for ([\d,]+)", errors).groups()
+    causes = {cause: int(n.replace(",", "")) for cause, n in re.findall(r"([a-z][a-z\d ]*): ([\d,]+)(?=[,)])", errors)}
+    causes.pop("cylcollide", None)
     number = [int(n.replace(",", "")) for n in (rays, calls, differ)]
     assert number[2] == sum(causes.values())
-    return number, causes
+    return said, number, causes
 
 
 @pytest.mark.parametrize(
     ("program", "steps"),
     [
-        *[(name, 4) for name in ("drone_sensors", "racecar_lidar", HUSKY)],
+        *[(name, 4) for name in ("drone_sensors", "mouse_pointer", "racecar_lidar", HUSKY)],
         *[pytest.param(name, 250, marks=[pytest.mark.long, pytest.mark.timeout(1800)]) for name in NAMES],
     ],
 )
 def test_results_differ_only_by_known_causes(program, steps):
-    path = PROGRAMS / f"{program}.py"
-    plain = run(path, steps)
-    exact = run("-m", "cylcollide.bullet", "--compare", "--mesh", "wrap", path, steps)
-    (rays, calls, differ), causes = counted(exact.stderr)
+    plain, _ = run(PROGRAMS / f"{program}.py", steps)
+    exact, (rays, calls, differ), causes = compared(program, steps)
     assert calls >= steps
     assert "open" not in causes, causes
     assert program == HUSKY or differ < 0.1 * rays
-    seen, seen_exactly = (float(re.search(r"[\d.]+$", done.stdout.strip())[0]) for done in (plain, exact))
+    seen, seen_exactly = (float(re.search(r"[\d.]+$", said.strip())[0]) for said in (plain, exact))
     assert seen > 0
     assert program == HUSKY or seen_exactly == pytest.approx(seen, rel=0.05, abs=differ)
 
@@ -57,9 +50,8 @@ def test_results_differ_only_by_known_causes(program, steps):
 @pytest.mark.parametrize("steps", [4, pytest.param(250, marks=pytest.mark.long)])
 def test_a_tolerance_restores_the_hits_of_a_lidar(steps):
     """A mirror with a tolerance of 1 mm also reports the hits that PyBullet reports within its margin."""
-    path = PROGRAMS / f"{HUSKY}.py"
-    (rays, _, lost), causes = counted(run("-m", "cylcollide.bullet", "--compare", path, steps).stderr)
+    _, (rays, _, lost), causes = compared(HUSKY, steps)
     assert lost > 0.1 * rays
     assert set(causes) == {"within 1 mm"}
-    (_, _, differ), _ = counted(run("-m", "cylcollide.bullet", "--compare", "--tolerance", 1e-3, path, steps).stderr)
+    _, (_, _, differ), _ = compared(HUSKY, steps, "--tolerance", 1e-3)
     assert differ < 0.02 * rays
