@@ -103,7 +103,7 @@ def settled_span(ray: Ray, span: Span, start: int, end: int) -> Span:
     if start == EXITING:
         last = min(last, 0.0)
     if end >= INSIDE:
-        inner = extended(inner, ray.limit, ray.limit * AFTER if end >= EXITING else ray.limit)
+        inner = extended(inner, ray.limit, ray.limit * AFTER + LEAST_TIME if end >= EXITING else ray.limit)
     if end == ENTERING:  # backwards: the ray exits at its end
         last = min(last, ray.limit)
     first_face, last_face = (UNDECIDED_FACE, UNDECIDED_FACE) if is_graze else (span.first_face, span.last_face)

@@ -208,6 +208,21 @@ def contact_place(
     return high_words(place), normal
 
 
+@compiled
+def beyond_reach(point: Vector, limb: Limb, radius: float) -> float:
+    """By how much the squared distance of a limb's nearest place exceeds the square of a radius, in double-double.
+
+    Not on the axis of a tube, where the place is computed in float64.
+    """
+    x = as_double_double(point)
+    if limb.kind == BOX:  # its axes count as orthonormal
+        still = as_double_double((0.0, 0.0, 0.0))
+        return box_curve(point, still, 0.0, limb, radius).value
+    place = nearest_place(x, limb)
+    v = dd_subtract(x[0], place[0]), dd_subtract(x[1], place[1]), dd_subtract(x[2], place[2])
+    return difference(dd_dot(v, v), two_product(radius, radius))
+
+
 @inlined
 def vector_between(a: DoubleDoubleVector, b: DoubleDoubleVector) -> Vector:
     """B - a, rounded."""

@@ -19,7 +19,7 @@ from cylcollide.query.loops.columns import (
     take_chords,
 )
 from cylcollide.query.loops.inputs import RayBatch
-from cylcollide.query.loops.places import empty_places, write_places
+from cylcollide.query.loops.places import empty_places, write_excess, write_level_sides, write_places
 from cylcollide.query.loops.single import cast_rows, settle_rows
 from cylcollide.query.request import take_rays
 from cylcollide.query.scratch import scratch_for_surface
@@ -33,6 +33,9 @@ distance, so that the normal errs by 2⁻¹⁸, also where it points to an edge.
 GROWTH_ERROR, SKEW_ERROR = 2.0**-52, 2.0**-48
 """`SIDE_ERROR` relative to the radius of a thick ray: the first as the distance is rounded, the second for rotated
 boxes, whose axes count as orthonormal."""
+
+SMALLEST_GROWTH = 2.0**-300
+"""Least radius whose square does not underflow, in double-double."""
 
 LEAST_COSINE = 2.0**-10
 """Least cosine between the normal and a direction that leads away from the limb."""
@@ -63,10 +66,10 @@ def sides_of_rays(batch: RayBatch, ray: Int64Array, table: LimbTable, limb: Int3
     sides, rays = np.full((len(limb), 2), UNKNOWN, np.int8), batch.rays
     origin, second = rays.origin[ray], rays.second[ray]
     way = second - origin if rays.is_segment else second
-    radius = np.broadcast_to(rays.radius, len(rays.origin))[ray] if len(rays.radius) else np.zeros(1)
-    sides[:, 0] = _sides(origin, way, table, limb, radius)
+    radius = np.broadcast_to(rays.radius, len(rays.origin))[ray] if len(rays.radius) else np.zeros(len(ray))
+    sides[:, 0] = sides_of_points(origin, way, table, limb, radius)
     if rays.is_segment:
-        sides[:, 1] = _sides(second, -way, table, limb, radius)
+        sides[:, 1] = sides_of_points(second, -way, table, limb, radius)
     return sides
 
 
@@ -86,22 +89,39 @@ def settle_chords(
     return count
 
 
-def _sides(
-    points: Float64Array, way: Float64Array, table: LimbTable, limb: Int32Array, radius: Float64Array
+def sides_of_points(
+    points: Float64Array,
+    way: Float64Array,
+    table: LimbTable,
+    limb: Int32Array,
+    radius: Float64Array,
+    are_orthonormal: bool = True,
 ) -> Int8Array:
-    """On which side of limb `limb[i]`, grown by a radius, point i lies: codes of `kernels.at_surface`; int8 (n,)."""
+    """On which side of limb `limb[i]`, grown by a radius, point i lies: codes of `kernels.at_surface`; int8 (n,).
+
+    `are_orthonormal`: whether the axes of boxes count so; else as given.
+    """
     places, uncertain = empty_places(len(limb)), np.empty(len(limb), bool)
     write_places(points, table.kernel_rows, limb, scratch_for_surface()[0], places, uncertain)
     off, is_convex = places.distance - radius, (table.kind[limb] != TUBE) | (places.face == SIDE)
     axes = table.rows[limb, BOX_AXES : BOX_AXES + 9]
     is_turned = (table.box[limb] >= 0) & (axes != np.rint(axes)).any(axis=1)
-    least = SIDE_ERROR * (np.abs(points).max(axis=1) + table.rows[limb, EXTENT] + radius)
-    least += np.where(is_turned, SKEW_ERROR, GROWTH_ERROR) * radius
+    of_side = SIDE_ERROR * (np.abs(points).max(axis=1) + table.rows[limb, EXTENT] + radius)
+    least = of_side + np.where(is_turned, SKEW_ERROR, GROWTH_ERROR) * radius
+    is_open = (radius >= SMALLEST_GROWTH) & (np.abs(off) <= least) & ~np.isin(table.kind[limb], BOUNDED)
+    close = np.flatnonzero(is_open & is_convex & (are_orthonormal | ~is_turned))  # not on the axis of a tube
+    if len(close):
+        excess = np.empty(len(close))
+        write_excess(points[close], table.kernel_rows, limb[close], radius[close], excess)
+        off[close], least[close] = excess, of_side[close]
     cosine = np.einsum("ij,ij->i", places.normal, way) / np.sqrt(np.einsum("ij,ij->i", way, way)).clip(1e-300)
     outside = np.where((cosine > LEAST_COSINE) & is_convex, LEAVING, OUTSIDE)
     on_face = np.where((places.distance == 0.0) & (radius == 0.0), INSIDE, UNKNOWN)  # a level one: exactly
     side = np.where(off < -least, WITHIN, np.where(off > least, outside, on_face))
-    return np.where(uncertain, UNKNOWN, side).astype(np.int8)
+    side = np.where(uncertain, UNKNOWN, side).astype(np.int8)
+    if (rows := np.flatnonzero(side == UNKNOWN)).size:
+        write_level_sides(points, way, table.kernel_rows, limb, radius, rows, side)
+    return side
 
 
 def write_numbers(batch: RayBatch, table: LimbTable, inside: InsidePolicy, hits: HitColumns) -> None:

@@ -17,9 +17,11 @@ from cylcollide._types import NO_LIMB, BoolArray, Float64Array, Int8Array, Int32
 from cylcollide.bvh.traverse import make_stack
 from cylcollide.exact.nearest import is_within, nearest, nearest_solid
 from cylcollide.exact.solid import LimbSolid
+from cylcollide.kernels.at_surface import INSIDE, UNKNOWN
 from cylcollide.kernels.limb_table import LimbRows, LimbTable
 from cylcollide.process.files import Columns
 from cylcollide.process.threads import in_chunks
+from cylcollide.query.at_surface import sides_of_points
 from cylcollide.query.exact_fallback import exact_limb
 from cylcollide.query.loops.columns import INT32, CompressedRows, chords_of_rays, find_rows, offsets_of, ray_of_each
 from cylcollide.query.loops.nearest import find_nearest, missed_nearest
@@ -258,15 +260,12 @@ def resolve_within(request: NearRequest, table: LimbTable, found: CompressedRows
     """The limbs within the reach of each point, among those of `candidates`; overwrites its codes with limbs."""
     offsets, codes = found
     is_open, n = np.bitwise_or.reduce(codes, initial=0) & 1, len(request.points)
-    opened = np.flatnonzero(codes & 1).tolist() if is_open else []
+    opened = np.flatnonzero(codes & 1) if is_open else None
     limb = np.right_shift(codes, 1, out=codes)
-    if not opened:
+    if opened is None:
         return offsets, limb
-    kept, point_of_each, reach = np.ones(len(codes), bool), ray_of_each(offsets), np.broadcast_to(request.reach, n)
-    for k in opened:
-        i = point_of_each.item(k)
-        solid, point = exact_limb(table, limb.item(k)), tuple(request.points[i].tolist())
-        kept[k] = is_within(solid, point, reach.item(i))
+    kept, point_of_each = np.ones(len(codes), bool), ray_of_each(offsets)
+    kept[opened] = _touches(request, point_of_each[opened], table, limb[opened])
     return offsets_of(point_of_each[kept], n), limb[kept]
 
 
@@ -275,7 +274,19 @@ def are_within(request: NearRequest, table: LimbTable, bounds: tuple[Float64Arra
     reach = np.broadcast_to(request.reach, len(request.points))
     lower, upper = bounds
     within = np.asarray(upper <= reach)
-    for i in np.flatnonzero(~within & (lower <= reach)).tolist():
-        solid = exact_limb(table, i if len(table.radius) > 1 else 0)
-        within[i] = is_within(solid, tuple(request.points[i].tolist()), reach.item(i))
+    rows = np.flatnonzero(~within & (lower <= reach))
+    if rows.size:
+        limb = rows.astype(np.int32) if len(table.radius) > 1 else np.zeros(len(rows), np.int32)
+        within[rows] = _touches(request, rows, table, limb)
     return within
+
+
+def _touches(request: NearRequest, row: Int64Array, table: LimbTable, limb: Int32Array) -> BoolArray:
+    """Whether limb `limb[k]` is within the reach of point `row[k]`: by sides in double-double, or exactly."""
+    points, reach = request.points[row], np.broadcast_to(request.reach, len(request.points))[row]
+    with np.errstate(over="ignore", invalid="ignore"):
+        side = sides_of_points(points, np.zeros_like(points), table, limb, reach, are_orthonormal=False)
+    touches = np.asarray(side >= INSIDE)
+    for k in np.flatnonzero(side == UNKNOWN).tolist():
+        touches[k] = is_within(exact_limb(table, limb.item(k)), tuple(points[k].tolist()), reach.item(k))
+    return touches

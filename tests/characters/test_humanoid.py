@@ -4,7 +4,7 @@ import numpy as np
 import pytest
 
 import cylcollide as cc
-from cylcollide.limbs.wireframe import outlines
+from cylcollide.limbs.outlines import outlines
 
 STILL = [0.0, 0.0, 0.0, 1.0]
 PAIRED = ("upper_arm", "forearm", "hand", "thigh", "shank", "foot")

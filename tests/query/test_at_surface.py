@@ -16,10 +16,12 @@ import cylcollide as cc
 from cylcollide._types import RayNumbers, Side
 from cylcollide.exact import order
 from cylcollide.exact.line import segment_numbers
+from cylcollide.exact.nearest import is_within
 from cylcollide.exact.thick import grown_by
 from cylcollide.kernels.at_surface import INSIDE, LEAVING, UNKNOWN
+from cylcollide.query import nearest
 from cylcollide.query import points as point_hits
-from cylcollide.query.at_surface import _sides
+from cylcollide.query.at_surface import sides_of_points
 from cylcollide.query.exact_fallback import exact_limb
 
 RAYS, RADIUS = 60, 0.05
@@ -85,7 +87,9 @@ def test_sides_are_true(shape: str, radius: float):
         points, n = closest.position + radius * closest.normal, len(closest)
         way = np.where(np.arange(n)[:, None] % 2 == 0, closest.normal, 0.0) + 0.5 * rng.normal(size=(n, 3))
         row, thick = np.zeros(n, np.int32), np.full(n, radius)
-        for point, step, side in zip(points, way, _sides(points, way, limbs._table, row, thick).tolist(), strict=True):
+        for point, step, side in zip(
+            points, way, sides_of_points(points, way, limbs._table, row, thick).tolist(), strict=True
+        ):
             seen[min(side, INSIDE)] += 1
             grown = grown_by(solid, radius) if radius else solid
             if side != UNKNOWN:
@@ -95,6 +99,26 @@ def test_sides_are_true(shape: str, radius: float):
                 assert order.limb_chords(numbers, grown) == []
     assert seen[UNKNOWN] <= 0.4 * seen.total()
     assert min(seen[INSIDE], seen[LEAVING]) > 0.05 * seen.total()
+
+
+@pytest.mark.parametrize("shape", MAKERS)
+def test_balls_that_touch(shape: str, monkeypatch: pytest.MonkeyPatch):
+    """Balls that touch a limb up to rounding, where double-double decides most of them; all equal exact arithmetic."""
+    resolved: list[Any] = []
+    monkeypatch.setattr(nearest, "is_within", lambda *which: resolved.append(which) or is_within(*which))
+    rng, seen = np.random.default_rng(9), Counter[bool]()
+    for far, radius in ((0.0, 1e-3), (1.0, 0.3), (1e3, 20.0)):
+        limbs = any_limb(shape, rng, far)
+        solid, closest = exact_limb(limbs._table, 0), limbs.closest_points(near_points(limbs, rng, 4))
+        points = closest.position + radius * closest.normal
+        row = np.zeros(len(points), np.int64)
+        touches, found = limbs[row].overlap_spheres(points, radius), cc.HitWorld(limbs).overlap_spheres(points, radius)
+        expected = [is_within(solid, tuple(point), radius) for point in points.tolist()]
+        assert touches.tolist() == expected == np.isin(np.arange(len(points)), found.query).tolist()
+        seen.update(expected)
+    assert min(seen.values()) > 0.1 * seen.total()
+    is_exact = shape in (*BOUNDED, "box", "tube")  # also turned boxes, and bores
+    assert is_exact or len(resolved) < 0.2 * seen.total()
 
 
 LEVEL = cc.Limbs.boxes([[0.0, 0.0, -1.0]], [0.0, 0.0, 0.0, 1.0], [2.0, 2.0, 1.0])
