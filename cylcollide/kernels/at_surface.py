@@ -18,7 +18,7 @@ from cylcollide.kernels.level import beyond, has_level_faces, level_heights, lev
 from cylcollide.kernels.limb_table import Limb
 from cylcollide.kernels.ray import Ray
 from cylcollide.kernels.traits import BOUNDED
-from cylcollide.runtime.compile import compiled, inlined, linkonce
+from cylcollide.runtime.compile import inlined, linkonce
 
 FACE_INSIDE, NONE = float(Face.INSIDE), float(Face.NONE)
 
@@ -134,7 +134,7 @@ def level_sides(
     return start, level_side(end, (-x, -y, -z), ray.radius, limb) if has_end else NO_SIDE
 
 
-@compiled
+@linkonce
 def level_side(point: Vector, way: Vector, radius: float, limb: Limb) -> LevelSide:
     """The side on which a ball lies, next to level faces without error; `way`: the direction of a ray from there.
 

@@ -34,7 +34,7 @@ from cylcollide.kernels.near_line import nearest_on_ellipse, nearest_on_tapered
 from cylcollide.kernels.ray import Ray, cross, dot, largest_component
 from cylcollide.kernels.surface import any_perpendicular, point_at, unit
 from cylcollide.kernels.traits import BOUNDED
-from cylcollide.runtime.compile import compiled, inlined, noinline
+from cylcollide.runtime.compile import compiled, inlined, linkonce
 from cylcollide.runtime.simd import Real, Truth, absolute, larger, select, square_root
 
 BOX, CAPSULE, SPHERE = int(Shape.BOX), int(Shape.CAPSULE), int(Shape.SPHERE)
@@ -229,7 +229,7 @@ def vector_between(a: DoubleDoubleVector, b: DoubleDoubleVector) -> Vector:
     return dd_subtract(b[0], a[0])[0], dd_subtract(b[1], a[1])[0], dd_subtract(b[2], a[2])[0]
 
 
-@noinline
+@linkonce
 def nearest_place(point: DoubleDoubleVector, limb: Limb) -> DoubleDoubleVector:
     """The place of a limb that is nearest to a point; the point itself inside; NaN for a shape not registered here."""
     if limb.kind == BOX:
