@@ -45,8 +45,7 @@ MISSED = HitBounds(False, False, 0.0, 0.0, False, UNDECIDED_FACE)
 def settled_bounds(ray: Ray, displacement: DoubleDoubleVector, limb: Limb, policy: int, sides: Sides) -> HitBounds:
     """The hit of one ray with a limb, given the side of its start and, for the reversed ray, of its end."""
     moved, is_beyond, _ = level_ray(ray, displacement, limb)
-    is_bounded = ray.radius > 0.0 and limb.kind in BOUNDED  # the sides do not bound its contacts
-    start, end = (UNKNOWN, UNKNOWN) if is_bounded else sides
+    start, end = (UNKNOWN, UNKNOWN) if ray.radius > 0.0 and limb.kind in BOUNDED else sides
     if is_beyond or start == LEAVING or end == LEAVING:
         return MISSED
     if start >= INSIDE and policy != POLICY_EXIT:
@@ -58,10 +57,19 @@ def settled_bounds(ray: Ray, displacement: DoubleDoubleVector, limb: Limb, polic
     return bounds
 
 
+@inlined
+def bound_pieces(ray: Ray, limb: Limb) -> bool:
+    """Whether sides bound when a ray is in a piece of a limb: not where contacts of thick rays are only bounded.
+
+    Nor for thick rays at tubes, as they can be in one piece repeatedly.
+    """
+    return bool(ray.radius == 0.0 or (pieces(limb.kind) == 1 and limb.kind not in BOUNDED))
+
+
 @linkonce
 def settled_piece(ray: Ray, limb: Limb, piece: int, sides: Sides) -> Span:
     """When a ray is in one piece of a limb, given the sides of its start and end."""
-    start, end = sides
+    start, end = sides if bound_pieces(ray, limb) else (UNKNOWN, UNKNOWN)
     span = span_of(lengthened(ray, end), limb, piece)
     if pieces(limb.kind) == 2:
         other = span_of(ray, limb, 1 - piece).outer

@@ -9,7 +9,7 @@ import pytest
 from support.cases.everyday_shape_worlds import mixed
 from support.cases.near_points import any_limb, near_points
 from support.cases.thick_rays import BOUNDED
-from support.exact_answers import check_hits, solids_of
+from support.exact_answers import check_chords, check_hits, solids_of
 from support.oracle.shapes.table import MAKERS
 
 import cylcollide as cc
@@ -255,3 +255,17 @@ def test_a_ball_at_rest_touches_a_tube(exactly: list[Any]):
     assert tube.cast_segments(points, points, radius=0.25).hit.tolist() == [True, True, False, True, True]
     assert tube.overlap_spheres(points, 0.25).tolist() == [True, True, False, True, True]
     assert len(exactly) <= 2  # at most where the distance equals the radius
+
+
+def test_balls_that_pass_narrow_bores():
+    """From a contact on: a ball is in one piece of a tube repeatedly, far from the origin within rounding errors."""
+    rng, far, radius = np.random.default_rng(1), np.array([1000.0, 333.0, 0.0]), 0.2
+    foot = far + rng.uniform(-1.0, 1.0, (12, 3))
+    limbs = cc.Limbs.tubes(foot, foot + np.array([0.0, 0.0, 0.5]), 0.4, 0.25)
+    world, start = cc.HitWorld(limbs), far + rng.uniform(-1.0, 1.0, (200, 3))
+    end = far + 4.0 * rng.normal(size=start.shape)
+    hits = world.cast_segments(start, end, radius=radius, inside="exit")
+    rows = np.flatnonzero(hits.hit)[:40]
+    contact = start[rows] + hits.fraction[rows, None] * (end[rows] - start[rows])
+    chords = world.chords_segments(contact, end[rows], radius=radius)
+    check_chords(chords, solids_of(limbs, radius), contact, end[rows])

@@ -5,7 +5,15 @@ from math import inf
 import numpy as np
 
 from cylcollide._types import POLICY_HIT, Int8Array, Rows
-from cylcollide.kernels.at_surface import EXITING, FACE_INSIDE, UNKNOWN, Sides, level_sides, settled_piece
+from cylcollide.kernels.at_surface import (
+    EXITING,
+    FACE_INSIDE,
+    UNKNOWN,
+    Sides,
+    bound_pieces,
+    level_sides,
+    settled_piece,
+)
 from cylcollide.kernels.chord import ChordEnds, certain_chord
 from cylcollide.kernels.double_double import DoubleDouble
 from cylcollide.kernels.hit_bounds import span_of
@@ -15,7 +23,6 @@ from cylcollide.kernels.level import level_ray, owner
 from cylcollide.kernels.limb_table import Limb
 from cylcollide.kernels.ray import Ray, Rays, as_vector, exact_displacement, limit_of
 from cylcollide.kernels.thick_surface import thick_chord
-from cylcollide.kernels.traits import BOUNDED
 from cylcollide.query.loops.columns import ChordColumns
 from cylcollide.runtime.compile import inlined, noinline
 
@@ -109,9 +116,8 @@ def sides_at(sides: Rows[np.int8], row: int) -> Sides:
 
 @inlined
 def are_known(ray: Ray, limb: Limb, sides: Sides) -> bool:
-    """Whether sides bound when a ray is in a limb; not for contacts of thick rays that are only bounded."""
-    is_bounded = ray.radius > 0.0 and limb.kind in BOUNDED
-    return not is_bounded and (sides[0] != UNKNOWN or sides[1] != UNKNOWN)
+    """Whether sides bound when a ray is in a limb."""
+    return bound_pieces(ray, limb) and (sides[0] != UNKNOWN or sides[1] != UNKNOWN)
 
 
 @inlined
