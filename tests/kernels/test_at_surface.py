@@ -23,6 +23,7 @@ from cylcollide.kernels.level import beyond
 from cylcollide.kernels.limb_table import plain_limb
 from cylcollide.kernels.nearest_place import nearest_place
 from cylcollide.kernels.ray import make_ray
+from cylcollide.kernels.thick_surface import beyond_reach
 from cylcollide.query.exact_fallback import exact_limb
 
 pytestmark = [pytest.mark.plain_python, pytest.mark.coverage]
@@ -148,3 +149,20 @@ def test_side_of_a_face_equals_rational_arithmetic():
     for whole in range(-9, 10):
         assert beyond(whole + 0.25, (-float(whole), -1.0), -0.75) == 0.0
     assert signs >= {-1, 1}
+
+
+@pytest.mark.parametrize("shape", ["box", "capsule", "cylinder", "sphere"])
+def test_beyond_reach_has_the_sign_of_the_distance_less_the_radius(shape: str):
+    """Balls that touch up to rounding, where the distance in float64 has no sign: compared with exact arithmetic."""
+    rng, seen, radius = np.random.default_rng(8), Counter(), 0.3
+    limbs = any_limb(shape, rng, 1.0)
+    grown, limb = grown_by(exact_limb(limbs._table, 0), radius), plain_limb(limbs._table, 0)
+    for point in near_points(limbs, rng, 4):
+        place = nearest_place(triple(point), limb)
+        if place.certain:
+            centre = triple(np.array(place.position) + radius * np.array(place.normal))
+            excess = beyond_reach(centre, limb, radius)
+            if abs(excess) > 1e-20:
+                seen[excess > 0.0] += 1
+                assert (excess <= 0.0) == bool(limb_chords(segment_numbers(centre, centre), grown))
+    assert min(seen[True], seen[False]) > 5
