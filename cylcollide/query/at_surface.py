@@ -74,16 +74,22 @@ def sides_of_rays(batch: RayBatch, ray: Int64Array, table: LimbTable, limb: Int3
 
 
 def settle_chords(
-    batch: RayBatch, table: LimbTable, limb: Int32Array, last: bool, chords: ChordColumns, undecided: BoolArray
+    batch: RayBatch,
+    table: LimbTable,
+    table_rows: LimbRows,
+    limb: Int32Array,
+    last: bool,
+    chords: ChordColumns,
+    undecided: BoolArray,
 ) -> int:
     """`complete_chords`, by the sides of starts and ends where these decide; returns how many rays are undecided."""
-    count = complete_chords(batch, table.kernel_rows, limb, last, NO_SIDES, chords, undecided)
+    count = complete_chords(batch, table_rows, limb, last, NO_SIDES, chords, undecided)
     if count:
         rows = np.flatnonzero(undecided)
         part, own = take_rays(batch, rows), limb[rows]
         sides, settled = sides_of_rays(part, np.arange(len(rows)), table, own), empty_chords(len(rows))
         is_open = np.empty(len(rows), bool)
-        count = complete_chords(part, table.kernel_rows, own, last, sides, settled, is_open)
+        count = complete_chords(part, table_rows, own, last, sides, settled, is_open)
         put_chords(chords, rows[~is_open], take_chords(settled, ~is_open))
         undecided[rows] = is_open
     return count

@@ -144,7 +144,7 @@ def resolve_hits(
         read(name)[rows] = column
     of, rows = np.flatnonzero(hits.undecided), rows[hits.undecided]
     found, is_open = missed_chords(len(rows)), np.empty(len(rows), bool)
-    settle_chords(take_rays(part, of), table, hits.limb[of], False, found, is_open)
+    settle_chords(take_rays(part, of), table, table.kernel_rows, hits.limb[of], False, found, is_open)
     exact = is_open | (hits.limb[of] < 0)
     for k in np.flatnonzero(exact).tolist():
         i, limb = of.item(k), hits.limb.item(of[k])
@@ -177,7 +177,7 @@ def whole_chords(
 ) -> ChordColumns:
     """The chord of each ray in its limb (-1: a miss)."""
     chords, undecided = empty_chords(len(limb)), np.empty(len(limb), bool)
-    if settle_chords(batch, limbs._table, limb, False, chords, undecided):
+    if settle_chords(batch, limbs._table, limbs._kernel_rows, limb, False, chords, undecided):
         if resolved is not None:
             exact = resolved.chords.exact_chord
             known = ray_of_each(resolved.offsets)[exact]
@@ -212,7 +212,7 @@ def _prefer_kernels(batch: RayBatch, table: LimbTable, hit: Int64Array, last: bo
     `hit`: the row of each ray's chord; `last`: whether these are second chords of tubes.
     """
     fast, undecided = empty_chords(len(hit)), np.empty(len(hit), bool)
-    settle_chords(batch, table, chords.limb[hit], last, fast, undecided)
+    settle_chords(batch, table, table.kernel_rows, chords.limb[hit], last, fast, undecided)
     fast.is_open[:] = chords.is_open[hit]
     put_chords(chords, hit[~undecided], take_chords(fast, ~undecided))
 
