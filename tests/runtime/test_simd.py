@@ -9,7 +9,7 @@ import numpy as np
 import pytest
 from support.check_cylinders import IS_COMPILED
 from support.machine_code import as_machine_code, interpreted
-from support.package import output_of
+from support.package import ABOVE_PACKAGE, output_of
 from support.simd_operations import (
     EDGES,
     FLOAT32_EDGES,
@@ -143,8 +143,7 @@ def test_operations_are_bit_equal_on_lesser_processors(tmp_path, processor):
 
     Without a packing instruction, an earlier version left uninitialised entries behind a list and read them as rows.
     """
-    tests = Path(__file__).parents[1]
-    path = os.pathsep.join([str(tests.parent), str(tests)])
+    path = os.pathsep.join([str(ABOVE_PACKAGE), str(Path(__file__).parents[1])])
     output_of("-c", OPERATIONS, tmp_path / "results.npy", env={**os.environ, **lesser(processor), "PYTHONPATH": path})
     columns = triples(EDGES)
     want = results_of(eight, columns, 21)

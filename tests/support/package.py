@@ -37,7 +37,7 @@ def output_of(*words: object, **how: Any) -> str:
     """The standard output of a Python process; asserts exit code 0 and an empty standard error."""
     done = run_python(*words, **how)
     assert done.returncode == 0, f"exit code {done.returncode}: {done.stdout}{done.stderr[-3000:]}"
-    assert done.stderr == ""
+    assert not done.stderr, f"standard error: {done.stderr[-3000:]}"
     return done.stdout
 
 
