@@ -1,13 +1,14 @@
-"""Hit bounds of rays that start or end next to a surface, as ricochets do, given the side of each end.
+"""Hit bounds of rays that start or end next to a surface, as ricochets do, and the side of each end.
 
 Float64 cannot resolve on which side of a surface a rounded point lies; the nearest place in double-double decides it,
 and next to a level face the coordinates do. A ray that starts outside a convex limb and points away from its nearest
 place misses the limb.
 """
 
+from math import sqrt
 from typing import TypeAlias
 
-from cylcollide._types import POLICY_EXIT, POLICY_HIT, Face
+from cylcollide._types import HIT, MISS, POLICY_EXIT, POLICY_HIT, UNDECIDED, Face, Shape
 from cylcollide.kernels.dispatch import pieces
 from cylcollide.kernels.distance import distance_bounds
 from cylcollide.kernels.double_double import DoubleDoubleVector, Vector, high_words
@@ -15,12 +16,14 @@ from cylcollide.kernels.hit_bounds import or_behind, span_of
 from cylcollide.kernels.inside_policy import HitBounds, ray_hit_bounds
 from cylcollide.kernels.interval import NOTHING, UNDECIDED_FACE, Interval, Span, empty
 from cylcollide.kernels.level import beyond, has_level_faces, level_heights, level_ray, moved_to
-from cylcollide.kernels.limb_table import Limb
-from cylcollide.kernels.ray import Ray
-from cylcollide.kernels.traits import BOUNDED
+from cylcollide.kernels.limb_table import Limb, box_axes
+from cylcollide.kernels.nearest_place import nearest_place
+from cylcollide.kernels.ray import Ray, Rays, as_vector, dot, largest_component, radius_of, subtract
+from cylcollide.kernels.thick_surface import beyond_reach
+from cylcollide.kernels.traits import BOUNDED, WITH_AXES
 from cylcollide.runtime.compile import inlined, linkonce
 
-FACE_INSIDE, NONE = float(Face.INSIDE), float(Face.NONE)
+FACE_INSIDE, NONE, SIDE, TUBE = float(Face.INSIDE), float(Face.NONE), float(Face.SIDE), int(Shape.TUBE)
 
 UNKNOWN, OUTSIDE, LEAVING, INSIDE, ENTERING, EXITING, WITHIN = range(7)
 """Sides of a limb, for a ray from there. LEAVING: outside; the ray misses the limb. INSIDE: inside or on the surface.
@@ -28,6 +31,20 @@ ENTERING, EXITING: on a level face, through which the ray enters or exits. WITHI
 
 Sides: TypeAlias = tuple[int, int]
 """The sides on which a ray starts and ends."""
+
+SIDE_ERROR = 2.0**-70
+"""Least distance from a surface at which its side is decided, relative to the coordinates: 2²⁰ times the error of the
+distance, so that the normal errs by 2⁻¹⁸, also where it points to an edge."""
+
+GROWTH_ERROR, SKEW_ERROR = 2.0**-52, 2.0**-48
+"""`SIDE_ERROR` relative to the radius of a thick ray: the first as the distance is rounded, the second for rotated
+boxes, whose axes count as orthonormal."""
+
+SMALLEST_GROWTH = 2.0**-300
+"""Least radius whose square does not underflow, in double-double."""
+
+LEAST_COSINE = 2.0**-10
+"""Least cosine between the normal and a direction that leads away from the limb."""
 
 AFTER = 1.0 + 2.0**-50
 """Factor from a ray's limit to a time after it."""
@@ -39,6 +56,55 @@ LEAST_TIME = 2.0**-1022
 """Lower bound, in metres, of the first contact of a ray that certainly starts outside."""
 
 MISSED = HitBounds(False, False, 0.0, 0.0, False, UNDECIDED_FACE)
+
+
+@linkonce
+def sides_of_ray(rays: Rays, i: int, limb: Limb) -> Sides:
+    """On which sides of a limb ray i starts and ends, from nearest places in double-double."""
+    origin, second, radius = as_vector(rays.origin, i), as_vector(rays.second, i), radius_of(rays, i)
+    if not rays.is_segment:
+        return side_of_ball(origin, second, radius, limb, True), UNKNOWN
+    start = side_of_ball(origin, subtract(second, origin), radius, limb, True)
+    return start, side_of_ball(second, subtract(origin, second), radius, limb, True)
+
+
+@linkonce
+def side_of_ball(point: Vector, way: Vector, radius: float, limb: Limb, are_orthonormal: bool) -> int:
+    """On which side of a limb a ball lies; `way`: the direction of a ray from there.
+
+    `are_orthonormal`: whether the axes of a box count so; else as given.
+    """
+    place = nearest_place(point, limb)
+    off, is_convex, is_turned = place.distance - radius, limb.kind != TUBE or place.face == SIDE, False
+    if limb.kind in WITH_AXES:
+        for axis in box_axes(limb)[0]:
+            for x in axis:
+                is_turned |= x != 0.0 and abs(x) != 1.0
+    of_side = SIDE_ERROR * (largest_component(point) + limb.extent + radius)
+    least = of_side + (SKEW_ERROR if is_turned else GROWTH_ERROR) * radius
+    is_close = radius >= SMALLEST_GROWTH and abs(off) <= least and is_convex  # not on the axis of a tube
+    if is_close and limb.kind not in BOUNDED and (are_orthonormal or not is_turned):
+        off, least = 0.5 * beyond_reach(point, limb, radius) / radius, of_side
+    side = UNKNOWN
+    if place.certain and off < -least:
+        side = WITHIN
+    elif place.certain and off > least:
+        cosine = dot(place.normal, way) / max(sqrt(dot(way, way)), 1e-300)
+        side = LEAVING if is_convex and cosine > LEAST_COSINE else OUTSIDE
+    elif place.certain and place.distance == 0.0 and radius == 0.0:  # on a level face: exactly
+        side = INSIDE
+    if side == UNKNOWN and pieces(limb.kind) == 1:
+        side, _ = level_side(point, way, radius, limb)
+    return side
+
+
+@linkonce
+def settled_point(point: Vector, limb: Limb) -> int:
+    """HIT if a limb contains a point, else MISS, by its nearest place; UNDECIDED if that is uncertain."""
+    place = nearest_place(point, limb)
+    if not place.certain:
+        return UNDECIDED
+    return HIT if place.distance <= 0.0 else MISS
 
 
 @linkonce

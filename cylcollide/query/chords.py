@@ -214,9 +214,7 @@ def chord_rows(limbs: LabelledLimbs, request: RayRequest, pieces: Pieces) -> Cho
     def task(begin: int, end: int) -> ChordRows:
         offsets, codes = pieces(begin, end)
         found, undecided = empty_chords(len(codes)), np.empty(end - begin, bool)
-        count = chord_loops.cast_chords(
-            batch, limbs._kernel_rows, offsets, codes, begin, chord_loops.NO_SIDES, found, undecided
-        )
+        count = chord_loops.cast_chords(batch, limbs._kernel_rows, offsets, codes, begin, found, undecided)
         rows = ChordRows(offsets, undecided, found)
         return exact_fallback.resolve_chords(batch, table, begin, rows, codes) if count else rows
 

@@ -46,8 +46,7 @@ def occluded(state: State, request: RayRequest) -> BoolArray:
     hits = hits_in(record[0], n)
     blocked = hits.limb >= 0
     if undecided:
-        rows = np.flatnonzero(hits.undecided)
-        exact_fallback.resolve_any(request.batch, state._table, state._tree, request.inside, rows, blocked)
+        exact_fallback.resolve_any(request.batch, state._table, state._tree, request.inside, hits, blocked)
     return blocked
 
 

@@ -1,4 +1,4 @@
-"""Decides rows that the float64 bounds leave undecided, in exact arithmetic, and writes them into the same columns."""
+"""Decides rows that the float64 bounds leave undecided, by sides or in exact arithmetic, in the same columns."""
 
 from collections.abc import Callable, Iterable, Iterator
 from itertools import chain, repeat
@@ -22,26 +22,20 @@ from cylcollide.bvh.layout import Tree
 from cylcollide.exact import order
 from cylcollide.exact.solid import LimbSolid, Solid
 from cylcollide.exact.thick import grown_by
-from cylcollide.kernels.limb_table import LimbTable
+from cylcollide.kernels.limb_table import LimbRows, LimbTable
 from cylcollide.kernels.ray import Rays, limit_of, radius_of
 from cylcollide.kernels.traits import BOUNDED
-from cylcollide.query.at_surface import (
-    by_entry,
-    cast_alone,
-    decide_by_sides,
-    settle_chords,
-    sides_of_rays,
-    write_numbers,
-)
-from cylcollide.query.loops.chords import cast_chords, pieces_of_rays
+from cylcollide.query.at_surface import Settled, settle
+from cylcollide.query.loops.chords import cast_chords, complete_chords, pieces_of_rays
 from cylcollide.query.loops.columns import (
     ChordColumns,
     ChordRows,
     CompressedRows,
+    HitColumns,
     chords_of_rays,
     concat_chord_rows,
     empty_chords,
-    missed_chords,
+    empty_hits,
     offsets_of,
     put_chords,
     ray_of_each,
@@ -49,6 +43,7 @@ from cylcollide.query.loops.columns import (
     take_rays_of_chords,
 )
 from cylcollide.query.loops.inputs import RayBatch
+from cylcollide.query.loops.single import cast_rows
 from cylcollide.query.request import LabelledLimbs, take_rays
 from cylcollide.query.thick import Bounded, is_open
 from cylcollide.shapes import SHAPE_RECORDS
@@ -59,6 +54,7 @@ Candidates: TypeAlias = Callable[[Int64Array], CompressedRows]
 ExactRows: TypeAlias = tuple[Int64Array, Float64Array]
 """Undecided rows (k,), and a fraction of each as a double-double (k, 2)."""
 
+NO_CHORDS = empty_chords(0)
 NO_ROWS: ExactRows = np.zeros(0, np.int64), np.zeros((0, 2))
 
 
@@ -135,33 +131,41 @@ def resolve_hits(
     `read` takes the name of a column of `HitColumns`, or "batch". Returns the chords of the hits of rows that are
     undecided even in double-double.
     """
-    batch, undecided, started_inside = read("batch"), read("undecided"), read("inside")
-    rows = np.flatnonzero(undecided)
-    part, lists = take_rays(batch, rows), candidates(rows)
-    hits, missed, entries = decide_by_sides(part, table, *lists)
-    write_numbers(part, table, inside, hits)
-    for name, column in hits._asdict().items():
-        read(name)[rows] = column
-    of, rows = np.flatnonzero(hits.undecided), rows[hits.undecided]
-    found, is_open = missed_chords(len(rows)), np.empty(len(rows), bool)
-    settle_chords(take_rays(part, of), table, table.kernel_rows, hits.limb[of], False, found, is_open)
-    exact = is_open | (hits.limb[of] < 0)
-    for k in np.flatnonzero(exact).tolist():
-        i, limb = of.item(k), hits.limb.item(of[k])
-        limbs, earliest = ([limb], [0.0]) if limb >= 0 else by_entry(lists, missed, entries, i)
-        started_inside[rows[k]] |= _write_first(found, k, part.rays, i, table, limbs, inside, earliest)
-    hit = np.flatnonzero(found.limb >= 0)
-    chords, every, part = take_chords(found, hit), np.arange(len(hit)), take_rays(batch, rows[hit])
-    exact = exact[hit]
-    _prefer_kernels(take_rays(part, every[exact]), table, every[exact], False, chords)
-    ends, face = _hit_end(chords, inside)
-    chords.fraction[:], chords.exact_hit[:] = ends[:, 0], True
-    _prefer_casts(part, table, every, chords)
-    columns = ("limb", NO_LIMB, chords.limb), ("fraction", np.inf, chords.fraction), ("face", int(Face.NONE), face)
-    for name, missing, column in columns:
-        read(name)[rows] = missing
-        read(name)[rows[hit]] = column
-    return ChordRows(offsets_of(rows[hit], len(undecided)), undecided, chords)
+    batch, hits = read("batch"), HitColumns._make(map(read, HitColumns._fields))
+    rows = np.flatnonzero(hits.undecided)
+    chords = empty_chords(len(rows))
+    settled = settle(batch, table, rows, candidates(rows), hits, chords)
+    if settled.open_rays:
+        _resolve_open(batch, table, inside, rows, settled, hits, chords)
+    of_chords = np.flatnonzero(chords.limb >= 0)
+    return ChordRows(offsets_of(rows[of_chords], len(hits.limb)), hits.undecided, take_chords(chords, of_chords))
+
+
+def _resolve_open(
+    batch: RayBatch,
+    table: LimbTable,
+    inside: InsidePolicy,
+    rows: Int64Array,
+    settled: Settled,
+    hits: HitColumns,
+    chords: ChordColumns,
+) -> None:
+    """As `resolve_hits`, of the open ones among these rows, in exact arithmetic."""
+    opened = np.flatnonzero(settled.is_open)
+    for k in opened.tolist():
+        i = rows.item(k)
+        limb = hits.limb.item(i)
+        limbs, earliest = ([limb], [0.0]) if limb >= 0 else settled.by_entry(k, batch.rays, table)
+        hits.inside[i] |= _write_first(chords, k, batch.rays, i, table, limbs, inside, earliest)
+    ray, opened = rows[opened], opened[chords.limb[opened] >= 0]
+    hits.limb[ray], hits.fraction[ray], hits.face[ray] = NO_LIMB, np.inf, int(Face.NONE)
+    ray = rows[opened]
+    part = take_rays(batch, ray)
+    _prefer_kernels(part, table, opened, False, chords)
+    ends, face = _hit_end(take_chords(chords, opened), inside)
+    chords.fraction[opened], chords.exact_hit[opened] = ends[:, 0], True
+    _prefer_casts(part, table, opened, chords)
+    hits.limb[ray], hits.fraction[ray], hits.face[ray] = chords.limb[opened], chords.fraction[opened], face
 
 
 def exact_hits(resolved: ChordRows | None, inside: InsidePolicy) -> ExactRows:
@@ -177,7 +181,7 @@ def whole_chords(
 ) -> ChordColumns:
     """The chord of each ray in its limb (-1: a miss)."""
     chords, undecided = empty_chords(len(limb)), np.empty(len(limb), bool)
-    if settle_chords(batch, limbs._table, limbs._kernel_rows, limb, False, chords, undecided):
+    if complete_chords(batch, limbs._kernel_rows, limb, False, chords, undecided):
         if resolved is not None:
             exact = resolved.chords.exact_chord
             known = ray_of_each(resolved.offsets)[exact]
@@ -194,7 +198,10 @@ def _prefer_casts(batch: RayBatch, table: LimbTable, rows: Int64Array, chords: C
     Kernels return the same bits for a limb alone as for a limb among many, so the result does not depend on which limbs
     a loop has tested.
     """
-    alone = cast_alone(batch, table, chords.limb[rows])
+    every, limb = table.kernel_rows, chords.limb[rows]
+    columns = (every.kernel_shape[limb], every.character[limb], every.mask[limb], every.rows[limb])
+    alone = empty_hits(len(limb))
+    cast_rows(batch, LimbRows(*columns, every.shared_mask), alone)
     decided = (alone.limb >= 0) & ~alone.undecided
     chords.fraction[rows[decided]], chords.exact_hit[rows[decided]] = alone.fraction[decided], False
 
@@ -212,39 +219,42 @@ def _prefer_kernels(batch: RayBatch, table: LimbTable, hit: Int64Array, last: bo
     `hit`: the row of each ray's chord; `last`: whether these are second chords of tubes.
     """
     fast, undecided = empty_chords(len(hit)), np.empty(len(hit), bool)
-    settle_chords(batch, table, table.kernel_rows, chords.limb[hit], last, fast, undecided)
+    complete_chords(batch, table.kernel_rows, chords.limb[hit], last, fast, undecided)
     fast.is_open[:] = chords.is_open[hit]
     put_chords(chords, hit[~undecided], take_chords(fast, ~undecided))
 
 
 def resolve_any(
-    batch: RayBatch, table: LimbTable, tree: Tree, inside: InsidePolicy, rows: Int64Array, blocked: BoolArray
+    batch: RayBatch, table: LimbTable, tree: Tree, inside: InsidePolicy, hits: HitColumns, blocked: BoolArray
 ) -> None:
-    """Write into `blocked` whether each of the given rays hits any limb."""
-    part, lists = take_rays(batch, rows), pieces_of_rays(batch, table.kernel_rows, tree, rows)
-    hits, missed, entries = decide_by_sides(part, table, *lists)
-    for i in np.flatnonzero(hits.undecided).tolist():
-        ray, solids = ray_numbers(part.rays, i), _solids(part.rays, i, table, by_entry(lists, missed, entries, i)[0])
-        hits.limb[i] = next((one for one, solid in solids if order.limb_hit(ray, solid, inside)[0]), NO_LIMB)
-    blocked[rows] = hits.limb >= 0
+    """Write into `blocked` whether each undecided ray hits any limb; overwrites `hits`."""
+    rows = np.flatnonzero(hits.undecided)
+    settled = settle(batch, table, rows, pieces_of_rays(batch, table.kernel_rows, tree, rows), hits, NO_CHORDS)
+    for k in np.flatnonzero(settled.is_open).tolist():
+        ray = ray_numbers(batch.rays, rows.item(k))
+        solids = _solids(batch.rays, rows.item(k), table, settled.by_entry(k, batch.rays, table)[0])
+        hits.limb[rows[k]] = next((one for one, solid in solids if order.limb_hit(ray, solid, inside)[0]), NO_LIMB)
+    blocked[rows] = hits.limb[rows] >= 0
 
 
 def resolve_chords(batch: RayBatch, table: LimbTable, begin: int, fast: ChordRows, codes: Int32Array) -> ChordRows:
-    """Chords of the rays `begin`, `begin` + 1, ..., those of undecided rays in double-double or exact arithmetic.
+    """Chords of the rays `begin`, `begin` + 1, ..., those of undecided rows in double-double or exact arithmetic.
 
     `codes`: the pieces that the rays may hit; `fast`: the kernels' chords of all rays.
     """
     rays, n = np.flatnonzero(fast.undecided), len(fast.undecided)
-    part, (offsets, listed) = take_rays(batch, begin + rays), chords_of_rays(fast.offsets, rays)
-    codes = codes[listed]
-    missed = decide_by_sides(part._replace(policy=POLICY_HIT), table, offsets, codes)[1]
-    ray, codes = ray_of_each(offsets)[~missed], codes[~missed]
+    part, (offsets, listed) = (
+        take_rays(batch, begin + rays)._replace(policy=POLICY_HIT),
+        chords_of_rays(fast.offsets, rays),
+    )
+    every, codes = np.arange(len(rays)), codes[listed]
+    crossed = ~settle(part, table, every, (offsets, codes), empty_hits(len(rays)), NO_CHORDS).missed
+    ray, codes = ray_of_each(offsets)[crossed], codes[crossed]
     found = ChordRows(offsets_of(ray, len(rays)), np.empty(len(rays), bool), empty_chords(len(codes)))
-    sides = sides_of_rays(part, ray, table, codes >> 1)
-    if cast_chords(part, table.kernel_rows, found.offsets, codes, 0, sides, found.chords, found.undecided):
+    if cast_chords(part, table.kernel_rows, found.offsets, codes, 0, found.chords, found.undecided):
         found = _exact_chords(part, table, found, codes)
     which = np.arange(n)
-    which[rays] = n + np.arange(len(rays))
+    which[rays] = n + every
     return take_rays_of_chords(concat_chord_rows([fast, found]), which)
 
 

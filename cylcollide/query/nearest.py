@@ -21,11 +21,10 @@ from cylcollide.kernels.at_surface import INSIDE, UNKNOWN
 from cylcollide.kernels.limb_table import LimbRows, LimbTable
 from cylcollide.process.files import Columns
 from cylcollide.process.threads import in_chunks
-from cylcollide.query.at_surface import sides_of_points
 from cylcollide.query.exact_fallback import exact_limb
 from cylcollide.query.loops.columns import INT32, CompressedRows, chords_of_rays, find_rows, offsets_of, ray_of_each
 from cylcollide.query.loops.nearest import find_nearest, missed_nearest
-from cylcollide.query.loops.places import PlaceColumns, empty_places, write_places
+from cylcollide.query.loops.places import PlaceColumns, empty_places, write_places, write_sides
 from cylcollide.query.loops.within import find_within
 from cylcollide.query.near_requests import NearRequest
 from cylcollide.query.record import Record
@@ -284,8 +283,8 @@ def are_within(request: NearRequest, table: LimbTable, bounds: tuple[Float64Arra
 def _touches(request: NearRequest, row: Int64Array, table: LimbTable, limb: Int32Array) -> BoolArray:
     """Whether limb `limb[k]` is within the reach of point `row[k]`: by sides in double-double, or exactly."""
     points, reach = request.points[row], np.broadcast_to(request.reach, len(request.points))[row]
-    with np.errstate(over="ignore", invalid="ignore"):
-        side = sides_of_points(points, np.zeros_like(points), table, limb, reach, are_orthonormal=False)
+    side = np.empty(len(row), np.int8)
+    write_sides(points, table.kernel_rows, limb, reach, side)
     touches = np.asarray(side >= INSIDE)
     for k in np.flatnonzero(side == UNKNOWN).tolist():
         touches[k] = is_within(exact_limb(table, limb.item(k)), tuple(points[k].tolist()), reach.item(k))

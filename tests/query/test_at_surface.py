@@ -18,10 +18,10 @@ from cylcollide.exact import order
 from cylcollide.exact.line import segment_numbers
 from cylcollide.exact.nearest import is_within
 from cylcollide.exact.thick import grown_by
-from cylcollide.kernels.at_surface import INSIDE, LEAVING, UNKNOWN
+from cylcollide.kernels.at_surface import INSIDE, LEAVING, UNKNOWN, side_of_ball
+from cylcollide.kernels.limb_table import limb_at
 from cylcollide.query import nearest
 from cylcollide.query import points as point_hits
-from cylcollide.query.at_surface import sides_of_points
 from cylcollide.query.exact_fallback import exact_limb
 
 RAYS, RADIUS = 60, 0.05
@@ -86,10 +86,9 @@ def test_sides_are_true(shape: str, radius: float):
         closest = limbs.closest_points(near_points(limbs, rng, 4))
         points, n = closest.position + radius * closest.normal, len(closest)
         way = np.where(np.arange(n)[:, None] % 2 == 0, closest.normal, 0.0) + 0.5 * rng.normal(size=(n, 3))
-        row, thick = np.zeros(n, np.int32), np.full(n, radius)
-        for point, step, side in zip(
-            points, way, sides_of_points(points, way, limbs._table, row, thick).tolist(), strict=True
-        ):
+        limb = limb_at(limbs._table.rows, limbs._table.kernel_shape, 0)
+        for point, step in zip(points, way, strict=True):
+            side = side_of_ball(tuple(point.tolist()), tuple(step.tolist()), radius, limb, True)
             seen[min(side, INSIDE)] += 1
             grown = grown_by(solid, radius) if radius else solid
             if side != UNKNOWN:

@@ -129,7 +129,7 @@ def test_order_split_and_threads_change_no_row(kind: str, monkeypatch: pytest.Mo
 
 
 def test_surfaces_are_resolved_both_ways(monkeypatch: pytest.MonkeyPatch):
-    """Points on caps, walls and rims of touching limbs: closed limbs contain them, and no bound decides it."""
+    """Points on caps, walls and rims of touching limbs: closed limbs contain them, and exact arithmetic decides it."""
     x, y = (a.ravel() for a in np.meshgrid(np.arange(4.0), np.arange(4.0)))
     foot = np.column_stack([x, y, np.zeros(16)])
     world = cc.HitWorld(cc.Limbs.cylinders(foot, foot + np.array([0.0, 0.0, 1.0]), 0.5))
@@ -139,7 +139,7 @@ def test_surfaces_are_resolved_both_ways(monkeypatch: pytest.MonkeyPatch):
     monkeypatch.setattr(point_queries, "resolve_points", lambda *args: resolved.append(len(args[1])) or resolve(*args))
     one_by_one, all_at_once = both_ways(world, points)
     assert not differing(one_by_one, all_at_once)
-    assert resolved[0] == resolved[1] >= 5 * 16
+    assert resolved[0] == resolved[1] >= 3 * 16
     inner = one_by_one.count.reshape(16, 7)[(x < 3) & (y < 3)]
     assert (inner == [1, 1, 2, 2, 0, 1, 0]).all()
 

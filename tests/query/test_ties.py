@@ -8,7 +8,9 @@ from support.exact_answers import check_chords, check_hits, solids_of
 from support.oracle.shapes.table import SHAPE_ROWS
 
 import cylcollide as cc
-from cylcollide.query.at_surface import decide_by_sides
+from cylcollide.query.at_surface import settle
+from cylcollide.query.exact_fallback import NO_CHORDS
+from cylcollide.query.loops.columns import empty_hits
 from cylcollide.query.request import segment_request
 
 pytestmark = pytest.mark.plain_python
@@ -136,7 +138,8 @@ def test_a_ball_touches_a_face_before_the_edge_beside_it(first, beyond):
         request = segment_request(start, end, radius=radius)
         request.copy_checked(0, 1)
         for order in ([0, 1], [1, 0]):  # in which they are tested
-            found, _, _ = decide_by_sides(request.batch, limbs._table, np.array([0, 2]), 2 * np.array(order, np.int32))
+            found, lists = empty_hits(1), (np.array([0, 2]), 2 * np.array(order, np.int32))
+            settle(request.batch, limbs._table, np.arange(1), lists, found, NO_CHORDS)
             assert found.undecided[0] or found.limb[0] == hits.limb[0]
 
 

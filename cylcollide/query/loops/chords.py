@@ -8,7 +8,7 @@ from math import inf, nan
 
 import numpy as np
 
-from cylcollide._types import NO_LIMB, POLICY_HIT, BoolArray, Column, Face, Int8Array, Int32Array, Int64Array, Rows
+from cylcollide._types import NO_LIMB, POLICY_HIT, BoolArray, Column, Face, Int32Array, Int64Array
 from cylcollide.bvh.layout import Tree
 from cylcollide.bvh.traverse import Stack, local_ray, make_stack, visit_on_ray
 from cylcollide.kernels.dispatch import pieces
@@ -17,21 +17,20 @@ from cylcollide.kernels.inside_policy import ray_hit_bounds
 from cylcollide.kernels.limb_table import LimbRows, is_considered, limb_at
 from cylcollide.kernels.ray import Ray, Rays, is_trusted, ray_at
 from cylcollide.kernels.ties import EARLIER, TIED
-from cylcollide.query.loops.chord_order import entry_order, piece_span, precedes
+from cylcollide.query.loops.chord_order import entry_order, precedes
 from cylcollide.query.loops.columns import INT32, ChordColumns, CompressedRows, find_rows
 from cylcollide.query.loops.inputs import RayBatch, filter_of
 from cylcollide.query.loops.one_chord import (
     chord_at,
-    set_sides,
     settled_span_at,
-    sides_at,
     write_chord,
+    write_own_chord,
     write_settled_chord,
 )
 from cylcollide.runtime import memory
 from cylcollide.runtime.compile import compiled, compiled_loop
 
-NO_LISTS, NO_SIDES = np.zeros(0, np.int64), np.zeros((0, 2), np.int8)
+NO_LISTS = np.zeros(0, np.int64)
 
 MISSED = (nan, nan), (inf, inf), float(Face.NONE), float(Face.NONE)
 
@@ -44,19 +43,10 @@ def write_span(rays: Rays, i: int, table: LimbRows, limb: int, span: Column[np.f
 
 
 def complete_chords(
-    batch: RayBatch,
-    table: LimbRows,
-    limbs: Int32Array,
-    last: bool,
-    sides: Int8Array,
-    chords: ChordColumns,
-    undecided: BoolArray,
+    batch: RayBatch, table: LimbRows, limbs: Int32Array, last: bool, chords: ChordColumns, undecided: BoolArray
 ) -> int:
-    """Write the whole chord of each ray in its limb, or of the second piece; returns how many are undecided.
-
-    `sides` (n, 2): on which sides of its limb each ray starts and ends, as codes of `kernels.at_surface`; or (0, 2).
-    """
-    return write_chords(batch, table, NO_LISTS, limbs, 0, last, sides, chords, undecided)
+    """Write the whole chord of each ray in its limb, or of the second piece; returns how many are undecided."""
+    return write_chords(batch, table, NO_LISTS, limbs, 0, last, chords, undecided)
 
 
 def cast_chords(
@@ -65,17 +55,15 @@ def cast_chords(
     offsets: Int64Array,
     codes: Int32Array,
     begin: int,
-    sides: Int8Array,
     chords: ChordColumns,
     undecided: BoolArray,
 ) -> int:
     """Write the chords of the pieces of rays `begin`, `begin` + 1, ..., by entry; returns how many rays are undecided.
 
-    `codes` and `sides`, which are those of `complete_chords` per piece, are sorted in place, ray by ray; until the
-    chords of a ray are written, `chords.entry` holds the earliest and latest times of their entries. A ray is undecided
-    if a verdict, a face or an order is.
+    `codes` are sorted in place, ray by ray; until the chords of a ray are written, `chords.entry` holds the earliest
+    and latest times of their entries. A ray is undecided if a verdict, a face or an order is.
     """
-    return write_chords(batch, table, offsets, codes, begin, False, sides, chords, undecided)
+    return write_chords(batch, table, offsets, codes, begin, False, chords, undecided)
 
 
 @compiled_loop
@@ -86,47 +74,28 @@ def write_chords(
     limbs: Column[np.int32],
     begin: int,
     last: bool,
-    sides: Rows[np.int8],
     chords: ChordColumns,
     undecided: Column[np.bool_],
 ) -> int:
     """`cast_chords` if there are lists of pieces, else `complete_chords`: they share most of their machine code."""
     if offsets.size > 0:
-        return write_listed_chords(batch, table, offsets, limbs, begin, sides, chords, undecided)
-    return write_own_chords(batch, table, limbs, last, sides, chords, undecided)
+        return write_listed_chords(batch, table, offsets, limbs, begin, chords, undecided)
+    return write_own_chords(batch, table, limbs, last, chords, undecided)
 
 
 @compiled
 def write_own_chords(
-    batch: RayBatch,
-    table: LimbRows,
-    limbs: Int32Array,
-    last: bool,
-    sides: Int8Array,
-    chords: ChordColumns,
-    undecided: BoolArray,
+    batch: RayBatch, table: LimbRows, limbs: Int32Array, last: bool, chords: ChordColumns, undecided: BoolArray
 ) -> int:
     """As `complete_chords`."""
-    rays, count = batch.rays, 0
+    count = 0
     for i in range(limbs.size):
         k = limbs[i]
         if k == NO_LIMB:
             write_chord(chords, i, k, MISSED)
             undecided[i] = False
-            continue
-        ray, limb = ray_at(rays, i), limb_at(table.rows, table.kernel_shape, k)
-        undecided[i] = not is_trusted(ray)
-        if not undecided[i]:
-            span, piece = span_of(ray, limb, 0), 0
-            if pieces(limb.kind) == 2:
-                bounds = ray_hit_bounds(ray, span, batch.policy)
-                if last or not (bounds.possible or bounds.inside):
-                    span, piece = piece_span(ray, table, 2 * k + 1), 1
-            decided, ends = chord_at(rays, i, ray, limb, span)
-            if decided:
-                write_chord(chords, i, k, ends)
-            known = sides_at(sides, i)
-            undecided[i] = not decided and not write_settled_chord(chords, i, rays, i, ray, k, limb, piece, known)
+        else:
+            undecided[i] = write_own_chord(chords, i, batch, table, i, k, last)
         count += undecided[i]
     return count
 
@@ -220,7 +189,6 @@ def write_listed_chords(
     offsets: Int64Array,
     codes: Int32Array,
     begin: int,
-    sides: Int8Array,
     chords: ChordColumns,
     undecided: BoolArray,
 ) -> int:
@@ -231,20 +199,18 @@ def write_listed_chords(
         ray = ray_at(batch.rays, begin + k)
         first, last = offsets[k], offsets[k + 1]
         for position in range(first, last):
-            code, known = codes[position], sides_at(sides, position)  # insertion sort
+            code = codes[position]  # insertion sort
             limb = limb_at(table.rows, table.kernel_shape, code // 2)
             bounds = ray_hit_bounds(ray, span_of(ray, limb, code % 2), POLICY_HIT)
             if not bounds.certain:
-                span = settled_span_at(batch.rays, begin + k, ray, limb, code % 2, known)
+                span = settled_span_at(batch.rays, begin + k, ray, limb, code % 2)
                 bounds = ray_hit_bounds(ray, span, POLICY_HIT)
             undecided[k] |= not is_trusted(ray) or not bounds.certain
             times, j = (bounds.lower, bounds.upper), position
             while j > first and precedes(ray, table, code, times, codes[j - 1], (entry[j - 1, 0], entry[j - 1, 1])):
                 codes[j], entry[j, 0], entry[j, 1] = codes[j - 1], entry[j - 1, 0], entry[j - 1, 1]
-                set_sides(sides, j, sides_at(sides, j - 1))
                 j -= 1
             codes[j], (entry[j, 0], entry[j, 1]) = code, times
-            set_sides(sides, j, known)
         for j in range(first + 1, last):
             if not undecided[k] and entry[j, 0] <= entry[j - 1, 1] and entry[j, 1] > 0.0:
                 order = entry_order(ray, table, codes[j - 1], codes[j])
@@ -258,9 +224,7 @@ def write_listed_chords(
                 if decided:
                     write_chord(chords, position, index, ends)
                 else:
-                    known = sides_at(sides, position)
-                    undecided[k] |= not write_settled_chord(
-                        chords, position, batch.rays, i, ray, index, limb, piece, known
-                    )
+                    decided = write_settled_chord(chords, position, batch.rays, i, ray, index, limb, piece)
+                    undecided[k] |= not decided
         count += undecided[k]
     return count

@@ -135,15 +135,6 @@ def empty_chords(n: int) -> ChordColumns:
     return columns_of(ChordColumns, n, ends[0], ends[1])
 
 
-def missed_chords(n: int) -> ChordColumns:
-    """Columns of n misses."""
-    chords = empty_chords(n)
-    chords.limb[:], chords.entry[:], chords.exit[:], chords.fraction[:] = NO_LIMB, np.nan, np.inf, np.nan
-    chords.entry_face[:] = chords.exit_face[:] = Face.NONE
-    chords.exact_hit[:] = chords.exact_chord[:] = chords.is_open[:] = False
-    return chords
-
-
 def take_chords(chords: ChordColumns, rows: BoolArray | Int64Array) -> ChordColumns:
     """The chords of the given rows, or of a mask."""
     return ChordColumns._make(column[rows] for column in chords)

@@ -2,9 +2,7 @@
 
 from math import inf
 
-import numpy as np
-
-from cylcollide._types import POLICY_HIT, Int8Array, Rows
+from cylcollide._types import POLICY_HIT
 from cylcollide.kernels.at_surface import (
     EXITING,
     FACE_INSIDE,
@@ -13,17 +11,21 @@ from cylcollide.kernels.at_surface import (
     bound_pieces,
     level_sides,
     settled_piece,
+    sides_of_ray,
 )
 from cylcollide.kernels.chord import ChordEnds, certain_chord
+from cylcollide.kernels.dispatch import pieces
 from cylcollide.kernels.double_double import DoubleDouble
 from cylcollide.kernels.hit_bounds import span_of
 from cylcollide.kernels.inside_policy import ray_hit_bounds
 from cylcollide.kernels.interval import NOTHING, UNDECIDED_FACE, Span, empty
 from cylcollide.kernels.level import level_ray, owner
-from cylcollide.kernels.limb_table import Limb
-from cylcollide.kernels.ray import Ray, Rays, as_vector, exact_displacement, limit_of
+from cylcollide.kernels.limb_table import Limb, LimbRows, limb_at
+from cylcollide.kernels.ray import Ray, Rays, as_vector, exact_displacement, is_trusted, limit_of, ray_at
 from cylcollide.kernels.thick_surface import thick_chord
+from cylcollide.query.loops.chord_order import piece_span
 from cylcollide.query.loops.columns import ChordColumns
+from cylcollide.query.loops.inputs import RayBatch
 from cylcollide.runtime.compile import inlined, noinline
 
 
@@ -47,8 +49,27 @@ def chord_at(rays: Rays, i: int, ray: Ray, limb: Limb, span: Span) -> tuple[bool
     return certain_chord(exact_displacement(rays, i), ray, limit_of(rays, i), limb, span)
 
 
+@inlined
+def write_own_chord(
+    chords: ChordColumns, row: int, batch: RayBatch, table: LimbRows, i: int, k: int, last: bool
+) -> bool:
+    """Write the whole chord of ray i in limb k, or that of the second piece; returns whether it is undecided."""
+    ray, limb, piece = ray_at(batch.rays, i), limb_at(table.rows, table.kernel_shape, k), 0
+    if not is_trusted(ray):
+        return True
+    span = span_of(ray, limb, 0)
+    if pieces(limb.kind) == 2:
+        bounds = ray_hit_bounds(ray, span, batch.policy)
+        if last or not (bounds.possible or bounds.inside):
+            span, piece = piece_span(ray, table, 2 * k + 1), 1
+    decided, ends = chord_at(batch.rays, i, ray, limb, span)
+    if decided:
+        write_chord(chords, row, k, ends)
+    return not decided and not write_settled_chord(chords, row, batch.rays, i, ray, k, limb, piece)
+
+
 @noinline
-def settled_span_at(rays: Rays, i: int, ray: Ray, limb: Limb, piece: int, ends: Sides) -> Span:
+def settled_span_at(rays: Rays, i: int, ray: Ray, limb: Limb, piece: int) -> Span:
     """When ray i is in a piece of a limb, by level faces that it runs along, or by the sides of its ends."""
     displacement, end = exact_displacement(rays, i), as_vector(rays.second, i)
     moved, is_beyond, _ = level_ray(ray, displacement, limb)
@@ -58,14 +79,15 @@ def settled_span_at(rays: Rays, i: int, ray: Ray, limb: Limb, piece: int, ends: 
     if not ray_hit_bounds(ray, span, POLICY_HIT).certain:
         (start, _), (last, _) = level_sides(ray, displacement, end, rays.is_segment, limb)
         span = settled_piece(moved, limb, piece, (start, last))
-    if not ray_hit_bounds(ray, span, POLICY_HIT).certain and are_known(ray, limb, ends):
-        span = settled_piece(moved, limb, piece, ends)
+    if not ray_hit_bounds(ray, span, POLICY_HIT).certain and bound_pieces(ray, limb):
+        sides = sides_of_ray(rays, i, limb)
+        span = settled_piece(moved, limb, piece, sides) if are_known(sides) else span
     return span
 
 
 @noinline
 def write_settled_chord(
-    chords: ChordColumns, row: int, rays: Rays, i: int, ray: Ray, number: int, limb: Limb, piece: int, ends: Sides
+    chords: ChordColumns, row: int, rays: Rays, i: int, ray: Ray, number: int, limb: Limb, piece: int
 ) -> bool:
     """Write the chord of ray i in a limb if level faces, or the sides of its ends, decide it; returns whether they do.
 
@@ -85,9 +107,11 @@ def write_settled_chord(
         else:
             span = settled_piece(moved, limb, piece, (side, last_side))
             decided, (entry, leave, first, last) = chord_at(rays, i, moved, limb, span)
-    if not decided and are_known(ray, limb, ends):
-        span = settled_piece(moved, limb, piece, ends)
-        decided, (entry, leave, first, last) = chord_at(rays, i, moved, limb, span)
+    if not decided and bound_pieces(ray, limb):
+        sides = sides_of_ray(rays, i, limb)
+        if are_known(sides):
+            span = settled_piece(moved, limb, piece, sides)
+            decided, (entry, leave, first, last) = chord_at(rays, i, moved, limb, span)
     if not decided:
         return False
     known, own_entry = entry_alone(rays, i, ray, limb, piece)
@@ -107,24 +131,9 @@ def entry_alone(rays: Rays, i: int, ray: Ray, limb: Limb, piece: int) -> tuple[b
 
 
 @inlined
-def sides_at(sides: Rows[np.int8], row: int) -> Sides:
-    """The sides of the ends of a ray, UNKNOWN if there are none."""
-    if len(sides) == 0:
-        return UNKNOWN, UNKNOWN
-    return sides[row, 0] + 0, sides[row, 1] + 0
-
-
-@inlined
-def are_known(ray: Ray, limb: Limb, sides: Sides) -> bool:
-    """Whether sides bound when a ray is in a limb."""
-    return bound_pieces(ray, limb) and (sides[0] != UNKNOWN or sides[1] != UNKNOWN)
-
-
-@inlined
-def set_sides(sides: Int8Array, row: int, known: Sides) -> None:
-    """Write sides into a row, if there are any."""
-    if len(sides) > 0:
-        sides[row, 0], sides[row, 1] = known
+def are_known(sides: Sides) -> bool:
+    """Whether the side of a ray's start or end is known."""
+    return sides[0] != UNKNOWN or sides[1] != UNKNOWN
 
 
 @inlined

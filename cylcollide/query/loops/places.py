@@ -6,14 +6,12 @@ from typing import NamedTuple
 import numpy as np
 
 from cylcollide._types import NO_LIMB, BoolArray, Column, Face, Float64Array, Shape, Vectors
-from cylcollide.kernels.at_surface import level_side
-from cylcollide.kernels.dispatch import pieces
+from cylcollide.kernels.at_surface import side_of_ball
 from cylcollide.kernels.distance import distance_bounds
 from cylcollide.kernels.limb_table import LimbRows, limb_at
 from cylcollide.kernels.nearest_place import Place, nearest_place
 from cylcollide.kernels.places_of_eight import places_on_cylinders
 from cylcollide.kernels.ray import as_vector
-from cylcollide.kernels.thick_surface import beyond_reach
 from cylcollide.query.loops.columns import columns_of
 from cylcollide.query.loops.packets import PairQueue, enqueue_pair, limbs_at, prefetch_limb, vectors_at
 from cylcollide.runtime import memory
@@ -120,31 +118,16 @@ def write_queued(
 
 
 @compiled_loop
-def write_excess(
-    points: Vectors, table: LimbRows, limbs: Column[np.int32], radius: Column[np.float64], excess: Column[np.float64]
+def write_sides(
+    points: Vectors, table: LimbRows, limbs: Column[np.int32], radius: Column[np.float64], sides: Column[np.int8]
 ) -> None:
-    """Write by how much the distance of limb `limbs[i]` from point i, about a radius, exceeds this radius."""
+    """Write on which side of limb `limbs[i]` ball i lies, without directions: codes of `kernels.at_surface`.
+
+    The axes of boxes are as given.
+    """
     for i in range(limbs.size):
         limb = limb_at(table.rows, table.kernel_shape, limbs[i])
-        excess[i] = 0.5 * beyond_reach(as_vector(points, i), limb, radius[i]) / radius[i]
-
-
-@compiled_loop
-def write_level_sides(
-    points: Vectors,
-    ways: Vectors,
-    table: LimbRows,
-    limbs: Column[np.int32],
-    radius: Column[np.float64],
-    rows: Column[np.int64],
-    sides: Column[np.int8],
-) -> None:
-    """Write the `level_side` of balls at points of the given rows, unless the limb has two pieces."""
-    for row in range(rows.size):
-        k = rows[row]
-        limb = limb_at(table.rows, table.kernel_shape, limbs[k])
-        if pieces(limb.kind) == 1:
-            sides[k] = level_side(as_vector(points, k), as_vector(ways, k), radius[k], limb)[0]
+        sides[i] = side_of_ball(as_vector(points, i), (0.0, 0.0, 0.0), radius[i], limb, False)
 
 
 @compiled_loop

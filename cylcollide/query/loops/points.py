@@ -13,9 +13,17 @@ from cylcollide.bvh.layout import Tree
 from cylcollide.bvh.ray_node_pairs import Pairs, visit_at_points
 from cylcollide.bvh.traverse import stack_in, visit_at_point
 from cylcollide.constants import BLOCK_RAYS
+from cylcollide.kernels.at_surface import settled_point
 from cylcollide.kernels.distance import certain_side, point_axis_distance_squared, point_limb
 from cylcollide.kernels.double_double import Vector
-from cylcollide.kernels.limb_table import LimbRows, all_are_considered, is_considered, limb_at
+from cylcollide.kernels.limb_table import (
+    LimbRows,
+    all_are_considered,
+    eight_of,
+    is_considered,
+    limb_at,
+    limb_of,
+)
 from cylcollide.kernels.ray import as_vector
 from cylcollide.query.loops.inputs import INVALID, PointFilters, copy_in_range, filter_of
 from cylcollide.query.loops.packets import (
@@ -113,16 +121,22 @@ def test_pair_batch(
     valid = (1 << queue.queued[shape]) - 1
     queue.queued[shape] = 0
     inside, undecided_pairs, count = inside & valid, valid & ~(inside | outside), 0
+    while undecided_pairs:
+        bit = undecided_pairs & -undecided_pairs
+        undecided_pairs ^= bit
+        k = first + lowest_bit(bit)
+        status = settled_point(
+            as_vector(points, point[k]), limb_of(shape, eight_of(rows, limb[k], 0), eight_of(rows, limb[k], LANES))
+        )
+        inside |= bit if status == HIT else 0
+        columns.undecided[point[k]] |= status == UNDECIDED
+        count += status == UNDECIDED
     while inside:
         k = first + lowest_bit(inside)
         inside &= inside - 1
         i = point[k]
         columns.limb[i] = limb[k] if columns.limb_count[i] == 0 else min(columns.limb[i], limb[k])
         columns.limb_count[i] += 1
-    while undecided_pairs:
-        columns.undecided[point[first + lowest_bit(undecided_pairs)]] = True
-        undecided_pairs &= undecided_pairs - 1
-        count += 1
     return count
 
 
@@ -173,7 +187,10 @@ def test_point(query: tuple[Vector, LimbRows, int, int], k: int, found: tuple[in
     (point, table, mask, ignored), (lowest, count, is_open) = query, found
     if not is_considered(table.character[k], table.mask[k], mask, ignored):
         return found
-    status = point_limb(point, limb_at(table.rows, table.kernel_shape, k))
+    limb = limb_at(table.rows, table.kernel_shape, k)
+    status = point_limb(point, limb)
+    if status == UNDECIDED:
+        status = settled_point(point, limb)
     if status == HIT:
         lowest, count = k if count == 0 else min(lowest, k), count + 1
     return lowest, count, is_open or status == UNDECIDED

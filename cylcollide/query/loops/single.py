@@ -1,22 +1,20 @@
-"""The loops over single rays: one after another through the tree, or each against one limb, or a list of pieces.
+"""The loops over single rays: one after another through the tree, or each against one limb.
 
-Rows that the float64 bounds do not decide are marked; `query.exact_fallback` decides those in exact arithmetic.
+Rows that the float64 bounds do not decide are marked; `query.exact_fallback` decides those.
 """
 
 from math import inf
 
 import numpy as np
 
-from cylcollide._types import NO_LIMB, POLICY_EXIT, Column, Face, Rows, Vectors
+from cylcollide._types import NO_LIMB, POLICY_EXIT, Column, Face, Vectors
 from cylcollide.bvh.layout import Tree
 from cylcollide.bvh.traverse import local_ray, local_reach, stack_in, visit_on_ray
-from cylcollide.kernels.at_surface import UNKNOWN, level_sides, settled_bounds
 from cylcollide.kernels.chord import face_crossing
 from cylcollide.kernels.hit_bounds import Closest, closer, is_undecided, limb_hit_bounds, no_hit
 from cylcollide.kernels.inside_policy import HitBounds
 from cylcollide.kernels.limb_table import Limb, LimbRows, is_considered, limb_at
-from cylcollide.kernels.ray import Ray, Rays, as_vector, exact_displacement, is_trusted, ray_at
-from cylcollide.kernels.thick import touches_between_edges
+from cylcollide.kernels.ray import Ray, Rays, exact_displacement, is_trusted, ray_at
 from cylcollide.kernels.thick_surface import thick_crossing
 from cylcollide.kernels.ties import closer_or_tied
 from cylcollide.kernels.traits import BOUNDED
@@ -33,9 +31,6 @@ from cylcollide.query.loops.inputs import (
 from cylcollide.runtime.compile import compiled, compiled_loop, inlined, noinline
 
 INSIDE, NONE = int(Face.INSIDE), int(Face.NONE)
-
-BEFORE = 1.0 - 2.0**-40
-"""Factor that keeps a lower bound in metres a lower bound as a fraction, despite rounding."""
 
 
 @inlined
@@ -56,58 +51,19 @@ def leaves(ray: Ray, limb: Limb) -> bool:
 @compiled_loop
 def cast_rows(batch: RayBatch, table: LimbRows, hits: HitColumns) -> None:
     """Ray i against limb i, or all rays against the only limb."""
-    rows, shapes, rays, policy = table.rows, table.kernel_shape, batch.rays, batch.policy
     for i in range(hits.limb.size):
-        k = i if len(rows) > 1 else 0
-        ray, limb = ray_at(rays, i), limb_at(rows, shapes, k)
-        best = no_hit(ray.limit)
-        undecided = not is_trusted(ray)
-        if not undecided:
-            best = closer(best, float(k), limb_hit_bounds(ray, limb, policy))
-            undecided = is_undecided(best)
-        write_hit(hits, i, ray, best, undecided, batch, table)
+        cast_alone(batch, table, i, i if len(table.rows) > 1 else 0, hits)
 
 
-@compiled_loop
-def settle_rows(
-    batch: RayBatch,
-    table: LimbRows,
-    offsets: Column[np.int64],
-    codes: Column[np.int32],
-    sides: Rows[np.int8],
-    missed: Column[np.bool_],
-    earliest: Column[np.float64],
-    hits: HitColumns,
-) -> None:
-    """Find the closest limb of each ray among the pieces on its list, as far as the sides of start and end decide it.
-
-    `sides` (pieces, 2): codes of `kernels.at_surface`. Writes, per piece, whether its limb is certainly missed, and a
-    fraction before which the ray is not in it. Of `hits`, only limb, inside and undecided are written.
-    """
-    for k in range(hits.limb.size):
-        previous, ray = NO_LIMB, ray_at(batch.rays, k)
-        best, trusted, displacement = no_hit(ray.limit), is_trusted(ray), exact_displacement(batch.rays, k)
-        is_line, best_is_flat = ray.radius == 0.0, False
-        for position in range(offsets[k], offsets[k + 1]):
-            limb = codes[position] // 2
-            one = limb_at(table.rows, table.kernel_shape, limb)
-            start, end = sides[position, 0] + 0, sides[position, 1] + 0
-            bounds = settled_bounds(ray, displacement, one, batch.policy, (start, end))
-            if bounds.possible and not (bounds.certain or bounds.inside) and start == UNKNOWN and end == UNKNOWN:
-                last = as_vector(batch.rays.second, k)
-                (start, _), (end, _) = level_sides(ray, displacement, last, batch.rays.is_segment, one)
-                bounds = settled_bounds(ray, displacement, one, batch.policy, (start, end))
-            missed[position] = trusted and not (bounds.possible or bounds.inside)
-            is_later = trusted and bounds.possible and not bounds.inside and bounds.lower > 0.0
-            earliest[position] = bounds.lower * ray.per_length * BEFORE if is_later else 0.0
-            if limb != previous:
-                is_flat = not is_line and batch.policy != POLICY_EXIT and touches_between_edges(ray, one, bounds)
-                have_planes = is_line or (is_flat and best_is_flat)
-                best = closer_or_tied(best, limb, bounds, table.rows, table.kernel_shape, have_planes)
-                best_is_flat = is_flat if best[0] == limb else best_is_flat
-            previous = limb
-        hits.undecided[k], hits.inside[k] = not trusted or is_undecided(best), best[2].inside
-        hits.limb[k] = NO_LIMB if hits.undecided[k] else int(best[0])
+@inlined
+def cast_alone(batch: RayBatch, table: LimbRows, i: int, k: int, hits: HitColumns) -> None:
+    """Ray i against limb k alone."""
+    ray = ray_at(batch.rays, i)
+    best, undecided = no_hit(ray.limit), not is_trusted(ray)
+    if not undecided:
+        best = closer(best, float(k), limb_hit_bounds(ray, limb_at(table.rows, table.kernel_shape, k), batch.policy))
+        undecided = is_undecided(best)
+    write_hit(hits, i, ray, best, undecided, batch, table)
 
 
 @inlined
