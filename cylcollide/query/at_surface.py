@@ -19,8 +19,7 @@ class Settled(NamedTuple):
     lists: CompressedRows
     missed: BoolArray  # per piece: its limb is certainly missed
     earliest: Float64Array  # per piece: a fraction before which the ray is not in its limb
-    is_open: BoolArray  # per ray: exact arithmetic decides it
-    open_rays: int
+    undecided: int  # how many rays exact arithmetic decides
 
     def by_entry(self, k: int, rays: Rays, table: LimbTable) -> tuple[list[int], list[float]]:
         """The limbs that the k-th ray may hit, sorted by the earliest fraction of each, and these fractions."""
@@ -37,9 +36,9 @@ def settle(
     batch: RayBatch, table: LimbTable, rows: Int64Array, lists: CompressedRows, hits: HitColumns, chords: ChordColumns
 ) -> Settled:
     """`settle_rows` of the given rows."""
-    missed, earliest, is_open = np.empty(len(lists[1]), bool), np.empty(len(lists[1])), np.empty(len(rows), bool)
-    open_rays = settle_rows(batch, table.kernel_rows, rows, *lists, missed, earliest, hits, chords, is_open)
-    return Settled(lists, missed, earliest, is_open, open_rays)
+    missed, earliest = np.empty(len(lists[1]), bool), np.empty(len(lists[1]))
+    undecided = settle_rows(batch, table.kernel_rows, rows, *lists, missed, earliest, hits, chords)
+    return Settled(lists, missed, earliest, undecided)
 
 
 def own_pieces(table: LimbTable, rows: Int64Array) -> CompressedRows:

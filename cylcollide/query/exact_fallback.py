@@ -126,22 +126,22 @@ def _write(chords: ChordColumns, row: int, limb: int, chord: order.Chord, is_ope
 def resolve_hits(
     read: Callable[[str], Any], table: LimbTable, inside: InsidePolicy, candidates: Candidates
 ) -> ChordRows:
-    """Fill in undecided rows of a cast: limb and face from exact arithmetic, fractions from kernels if these decide.
+    """Fill in undecided rows of a cast: by sides, else limb and face from exact arithmetic, fractions from kernels.
 
-    `read` takes the name of a column of `HitColumns`, or "batch". Returns the chords of the hits of rows that are
-    undecided even in double-double.
+    `read` takes the name of a column of `HitColumns`, or "batch". Returns the chords of hits that kernels do not decide
+    alone.
     """
     batch, hits = read("batch"), HitColumns._make(map(read, HitColumns._fields))
     rows = np.flatnonzero(hits.undecided)
     chords = empty_chords(len(rows))
     settled = settle(batch, table, rows, candidates(rows), hits, chords)
-    if settled.open_rays:
-        _resolve_open(batch, table, inside, rows, settled, hits, chords)
+    if settled.undecided:
+        _resolve_exactly(batch, table, inside, rows, settled, hits, chords)
     of_chords = np.flatnonzero(chords.limb >= 0)
     return ChordRows(offsets_of(rows[of_chords], len(hits.limb)), hits.undecided, take_chords(chords, of_chords))
 
 
-def _resolve_open(
+def _resolve_exactly(
     batch: RayBatch,
     table: LimbTable,
     inside: InsidePolicy,
@@ -150,8 +150,8 @@ def _resolve_open(
     hits: HitColumns,
     chords: ChordColumns,
 ) -> None:
-    """As `resolve_hits`, of the open ones among these rows, in exact arithmetic."""
-    opened = np.flatnonzero(settled.is_open)
+    """As `resolve_hits`, of those of these rows that are still undecided, in exact arithmetic."""
+    opened = np.flatnonzero(hits.undecided[rows])
     for k in opened.tolist():
         i = rows.item(k)
         limb = hits.limb.item(i)
@@ -230,7 +230,7 @@ def resolve_any(
     """Write into `blocked` whether each undecided ray hits any limb; overwrites `hits`."""
     rows = np.flatnonzero(hits.undecided)
     settled = settle(batch, table, rows, pieces_of_rays(batch, table.kernel_rows, tree, rows), hits, NO_CHORDS)
-    for k in np.flatnonzero(settled.is_open).tolist():
+    for k in np.flatnonzero(hits.undecided[rows]).tolist():
         ray = ray_numbers(batch.rays, rows.item(k))
         solids = _solids(batch.rays, rows.item(k), table, settled.by_entry(k, batch.rays, table)[0])
         hits.limb[rows[k]] = next((one for one, solid in solids if order.limb_hit(ray, solid, inside)[0]), NO_LIMB)

@@ -47,7 +47,6 @@ def rays(n, seed=0):
 def test_closest_hits_equal_those_of_exact_arithmetic(kind, inside, radius):
     limbs, (starts, ends) = KINDS[kind], rays(sized(40, 20) // (1 + 4 * (radius > 0.0)))
     hits = cc.HitWorld(limbs).cast_segments(starts, ends, inside=inside, radius=radius)
-    assert hits.rechecked > len(starts) / 6
     check_hits(hits, solids_of(limbs, radius), starts, ends, inside)
 
 
@@ -121,7 +120,7 @@ def test_rays_from_and_to_level_faces_need_no_exact_arithmetic(kind, inside, rad
     blocked = world.occluded_segments(starts, ends, **options)
     if not (kind.startswith("tubes") or (radius and inside == "exit")):
         assert len(exactly) <= (n / 4 if radius else 0)
-    assert hits.rechecked > n / 20
+    assert hits.hit.sum() > n / 8
     check_hits(hits, solids, starts, ends, inside)
     check_chords(chords, solids, starts, ends, 1e-300)
     touched = world.overlap_capsules(starts, ends, radius)
@@ -179,7 +178,7 @@ def test_limbs_behind_the_first_are_not_tested(radius, monkeypatch):
     test = order.limb_hit
     monkeypatch.setattr(order, "limb_hit", lambda *args: tests.append(args) or test(*args))
     hits = world.cast_segments([-3.0, 0.25, height], [60.0, 0.25, height], radius=radius)
-    assert (hits.limb[0], hits.rechecked) == (0, 1)
+    assert hits.limb[0] == 0
     assert len(tests) <= 2
     del tests[:]
     assert world.occluded_segments(np.tile([-3.0, 0.25, height], (12, 1)), [60.0, 0.25, height], radius=radius).all()

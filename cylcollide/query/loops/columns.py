@@ -234,7 +234,7 @@ class ChordRows(NamedTuple):
     """Chords of n rays in compressed rows (CSR): those of ray i are rows `offsets[i]` to `offsets[i + 1]`."""
 
     offsets: Int64Array  # (n + 1,)
-    undecided: BoolArray  # (n,): rays whose chords are from the exact fallback
+    undecided: BoolArray  # (n,): rays that needed exact arithmetic
     chords: ChordColumns
 
 

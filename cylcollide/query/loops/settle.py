@@ -32,13 +32,11 @@ def settle_rows(
     earliest: Column[np.float64],
     hits: HitColumns,
     chords: ChordColumns,
-    is_open: Column[np.bool_],
 ) -> int:
-    """Find the closest limb of each of the given rays among the pieces on its list; returns how many stay open.
+    """Find the closest limb of each of the given rays among the pieces on its list; returns how many stay undecided.
 
-    Writes, per piece, whether its limb is certainly missed, and a fraction before which the ray is not in it; and rows
-    of `hits`. If there are `chords`, one for each ray, a row has its face and fraction, too, and is `undecided` only if
-    they are those of a chord. An open row has only `inside`, and its limb if that is known.
+    Writes, per piece, whether its limb is certainly missed, and a fraction before which the ray is not in it; per ray,
+    `hits`: limb and inside, and if there are `chords`, one for each ray, face and fraction, too, perhaps of its chord.
     """
     count = 0
     for k in range(rows.size):
@@ -46,12 +44,11 @@ def settle_rows(
         settle_closest(batch, table, i, codes, first, last, False, missed, earliest, hits)
         if hits.undecided[i]:
             settle_closest(batch, table, i, codes, first, last, True, missed, earliest, hits)
-        is_open[k] = hits.undecided[i]
         if chords.limb.size > 0:
             chords.limb[k] = NO_LIMB
             if hits.limb[i] >= 0:
-                is_open[k] = write_numbers(batch, table, i, hits, chords, k)
-        count += is_open[k]
+                write_numbers(batch, table, i, hits, chords, k)
+        count += hits.undecided[i]
     return count
 
 
@@ -98,21 +95,18 @@ def settle_closest(
 
 
 @inlined
-def write_numbers(batch: RayBatch, table: LimbRows, i: int, hits: HitColumns, chords: ChordColumns, row: int) -> bool:
-    """Write face and fraction of ray i, whose limb is known, or else also its chord; returns whether these are open."""
+def write_numbers(batch: RayBatch, table: LimbRows, i: int, hits: HitColumns, chords: ChordColumns, row: int) -> None:
+    """Write face and fraction of ray i, whose limb is known, or else also its chord."""
     limb, inside = hits.limb[i] + 0, hits.inside[i] & True
     if inside and batch.policy == POLICY_HIT:
         hits.fraction[i], hits.face[i] = 0.0, INSIDE
-        return False
+        return
     cast_alone(batch, table, i, limb, hits)
-    hits.undecided[i] |= hits.limb[i] == NO_LIMB
+    if hits.undecided[i] or hits.limb[i] == NO_LIMB:
+        hits.undecided[i] = write_own_chord(chords, row, batch, table, i, limb, False)
+        if not hits.undecided[i]:
+            leaves = chords.entry_face[row] == INSIDE and batch.policy == POLICY_EXIT
+            hits.fraction[i] = chords.exit[row, 0] if leaves else chords.entry[row, 0]
+            hits.face[i] = chords.exit_face[row] if leaves else chords.entry_face[row]
+            chords.fraction[row], chords.exact_hit[row] = hits.fraction[i], True
     hits.limb[i], hits.inside[i] = limb, inside
-    if not hits.undecided[i]:
-        return False
-    is_open = write_own_chord(chords, row, batch, table, i, limb, False)
-    if not is_open:
-        leaves = chords.entry_face[row] == INSIDE and batch.policy == POLICY_EXIT
-        hits.fraction[i] = chords.exit[row, 0] if leaves else chords.entry[row, 0]
-        hits.face[i] = chords.exit_face[row] if leaves else chords.entry_face[row]
-        chords.fraction[row], chords.exact_hit[row] = hits.fraction[i], True
-    return is_open
