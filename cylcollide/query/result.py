@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from abc import abstractmethod
 from collections.abc import Callable, Iterator
+from inspect import isfunction
 from math import prod
 from operator import methodcaller
 from os import PathLike
@@ -264,7 +265,9 @@ def read_from_file(kind: type[Result], columns: dict[str, NDArray[Any]]) -> Any:
     def unknown(_: object, name: str) -> NoReturn:
         raise AttributeError(f"{kind.__name__}.{name}: not in the file or the rows that this result was made of")
 
+    more = [name for name in dir(kind) if isfunction(getattr(kind, name)) and not hasattr(Result, name)]
     own = {
+        **dict.fromkeys(more, property()),  # methods that need more than the columns are unknown, too
         "fields": fields,
         "__init__": init,
         "__getattr__": unknown,
