@@ -38,6 +38,7 @@ from cylcollide.limbs.outlines import outlines
 from cylcollide.moving.bounds import RelativeMotion, near_squared
 from cylcollide.moving.contact import face_value
 from cylcollide.moving.solids import Errors, is_outside, window_crossing
+from cylcollide.query.boxes import touching
 from cylcollide.query.clearance import clearance_of
 from cylcollide.query.farthest import farthest
 from cylcollide.view.instances import unit_mesh
@@ -118,6 +119,7 @@ def test_exact_solids_clearances_and_pictures_raise():
         lambda: clearance_of(ray, other, 0),
         lambda: profile(UNKNOWN, one, one, one, 12),
         lambda: unit_mesh("unknown", 12),
+        lambda: touching(np.zeros((1, 3)), np.hstack([np.eye(3).reshape(1, 9), np.ones((1, 3))]), other),
         lambda: outlines(type(limbs)(other, limbs.hit_group, limbs.names)),
     ):
         with pytest.raises((KeyError, ValueError), match=rf"^{UNKNOWN}|unknown"):
