@@ -119,13 +119,20 @@ def test_exact_solids_clearances_and_pictures_raise():
         lambda: clearance_of(ray, other, 0),
         lambda: profile(UNKNOWN, one, one, one, 12),
         lambda: unit_mesh("unknown", 12),
-        lambda: touching(np.zeros((1, 3)), np.hstack([np.eye(3).reshape(1, 9), np.ones((1, 3))]), other),
         lambda: outlines(type(limbs)(other, limbs.hit_group, limbs.names)),
     ):
         with pytest.raises((KeyError, ValueError), match=rf"^{UNKNOWN}|unknown"):
             question()
     with pytest.raises(TypeError, match=r"Ellipsoid has no exact growth: kernels/traits\.py must call"):
         grown_by(Ellipsoid(POINT, (0.0, 0.0, 0.0), 1.0), 0.1)
+
+
+def test_boxes_name_a_shape_without_farthest_point(monkeypatch):
+    """One that has a kernel and an exact solid already."""
+    monkeypatch.setattr("cylcollide.query.farthest.BETWEEN_RIMS", ())
+    box = np.hstack([np.eye(3).reshape(1, 9), np.ones((1, 3))])
+    with pytest.raises(KeyError, match=r"CYLINDER: no farthest point; `query\.farthest` must have one"):
+        touching(np.zeros((1, 3)), box, LIMBS[Shape.CYLINDER]._table)
 
 
 def test_traits_are_in_the_order_of_codes_and_match_tables():
