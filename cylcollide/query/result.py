@@ -265,9 +265,9 @@ def read_from_file(kind: type[Result], columns: dict[str, NDArray[Any]]) -> Any:
     def unknown(_: object, name: str) -> NoReturn:
         raise AttributeError(f"{kind.__name__}.{name}: not in the file or the rows that this result was made of")
 
-    more = [name for name in dir(kind) if isfunction(getattr(kind, name)) and not hasattr(Result, name)]
+    methods = (name for name in dir(kind) if name[0] != "_" and isfunction(getattr(kind, name)))
     own = {
-        **dict.fromkeys(more, property()),  # methods that need more than the columns are unknown, too
+        **{name: property() for name in methods if not hasattr(Result, name)},  # they need more: unknown, too
         "fields": fields,
         "__init__": init,
         "__getattr__": unknown,
