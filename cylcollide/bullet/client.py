@@ -89,7 +89,10 @@ class Client:
         return item, None if item == NO_USER_DATA else self.api.getUserData(item, self.number)
 
     def ray_hits(self, starts: Float64Array, ends: Float64Array, **keywords: int) -> list[Any]:
-        """The results of `rayTestBatch` for segments (n, 3), (n, 3), in as many calls as its limit needs."""
+        """The results of `rayTestBatch` for segments (n, 3), (n, 3), in as many calls as its limit needs.
+
+        In one thread: answers are the same with any number (`numThreads`), and no faster.
+        """
         found: list[Any] = []
         for first in range(0, len(starts), BATCH):
             rows = slice(first, first + BATCH)

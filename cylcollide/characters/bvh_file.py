@@ -38,7 +38,7 @@ class _Lines:
 
     def __init__(self, file: Path) -> None:
         self.file = file
-        text = file.read_bytes().decode("utf-8-sig", errors="replace")
+        text = _text(file.read_bytes())
         self.rows = [(number, row) for number, line in enumerate(text.splitlines(), 1) if (row := line.split())]
         self.position = 0  # the row of the next line
         self.number = 0
@@ -72,6 +72,14 @@ class _Lines:
     def refuse(self, expected: str, got: str, remedy: str = "correct the line or export the file again") -> NoReturn:
         """Raise ValueError at the present line."""
         raise ValueError(f"{self.file}, line {self.number}: expected {expected}, got {got[:80]!r}; {remedy}")
+
+
+def _text(content: bytes) -> str:
+    """The text of a file in UTF-8, or in Windows-1252, which has the letters of Latin-1."""
+    try:
+        return content.decode("utf-8-sig")
+    except UnicodeDecodeError:
+        return content.decode("cp1252", errors="replace")
 
 
 def read(path: str | PathLike[str]) -> tuple[Any, ...]:

@@ -24,6 +24,10 @@ MESHOPT_RATIO = 1024
 """Most bytes that one byte stands for: for 256 rows of zeros meshopt has 2 bits a column, and no format has fewer."""
 
 
+class ArgumentError(ValueError):
+    """The file is valid, but an argument does not match it."""
+
+
 def element(items: Sequence[Any] | None, index: Any, owner: str) -> Any:
     """The item of an index; a ValueError for an index out of range names its owner."""
     return (items or ())[validate.index(index, owner, len(items or ()))]

@@ -5,6 +5,7 @@ EXT_meshopt_compression, and DracoPy (Apache 2.0) for KHR_draco_mesh_compression
 """
 
 import base64
+import json
 from collections.abc import Callable, Collection, Sequence
 from functools import cached_property
 from importlib.util import find_spec
@@ -20,7 +21,7 @@ from cylcollide import shapes, validate
 from cylcollide._types import Float64Array
 from cylcollide._version import not_installed
 from cylcollide.characters import gltf_checks, quaternions
-from cylcollide.characters.gltf_checks import DRACO, MESHOPT, PACKAGES, package
+from cylcollide.characters.gltf_checks import DRACO, MESHOPT, PACKAGES, ArgumentError, package
 
 if TYPE_CHECKING:
     from pygltflib import GLTF2
@@ -35,20 +36,21 @@ TRIANGLES, STRIP, FAN = 4, 5, 6
 Item = TypeVar("Item")
 
 
-class ArgumentError(ValueError):
-    """The file is valid, but an argument does not match it."""
-
-
 class GltfFile:
     """A parsed file whose required extensions are all supported."""
 
-    def __init__(self, document: "GLTF2", path: Path) -> None:
-        self.document, self.path = document, path
+    def __init__(self, document: "GLTF2", path: Path, text: bytes) -> None:
+        self.document, self.path, self._text = document, path, text
         gltf_checks.version(document.asset)
         gltf_checks.extensions(document.extensionsRequired or ())
         self._buffers: dict[int, bytes] = {}
         self._views: dict[int, NDArray[np.uint8]] = {}
         self._draco: dict[int, Any] = {}
+
+    @cached_property
+    def fields(self) -> Any:
+        """The JSON of the document, of which pygltflib does not keep all."""
+        return json.loads(self._text)
 
     @cached_property
     def parents(self) -> list[int]:
@@ -305,7 +307,8 @@ def read(path: str | PathLike[str], what: str, interpret: Callable[[GltfFile], I
         document = kind.load_from_bytes(data) if binary else kind.gltf_from_json(data.decode("utf-8-sig"))
         if document is None:
             raise ValueError("it is empty")
-        return interpret(GltfFile(document, file))
+        text = data[20 : 20 + int.from_bytes(data[12:16], "little")] if binary else data
+        return interpret(GltfFile(document, file, text))
     except (FileNotFoundError, ArgumentError):
         raise
     except Exception as error:  # damaged files raise what json, struct, dataclasses and numpy raise

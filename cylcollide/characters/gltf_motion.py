@@ -10,7 +10,8 @@ import numpy as np
 from cylcollide import shapes, validate
 from cylcollide._types import Float64Array
 from cylcollide.characters import gltf_checks, gltf_file, quaternions
-from cylcollide.characters.gltf_file import ArgumentError, GltfFile
+from cylcollide.characters.gltf_checks import ArgumentError
+from cylcollide.characters.gltf_file import GltfFile
 
 LARGEST_TURN = np.deg2rad(5.0)
 """Frames are inserted where a node turns further between two frames: clips interpolate by nlerp, glTF by slerp."""

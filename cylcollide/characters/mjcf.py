@@ -35,6 +35,10 @@ def rig_arguments(path: str | PathLike[str], mesh: OtherShapes) -> tuple[Any, ..
         model = mujoco.MjSpec.from_file(str(file)).compile()
     except ValueError as error:
         raise ValueError(f"expected MJCF that MuJoCo compiles, got {' '.join(str(error).split())}") from None
+    try:
+        model.names.decode()
+    except UnicodeDecodeError:
+        raise ValueError("expected names in UTF-8, got other bytes; save the file in UTF-8") from None
     if model.nbody == 1:
         raise ValueError("expected at least one body besides the world, got none; give the model a body")
     bodies = range(1, model.nbody)

@@ -49,6 +49,6 @@ def sum_of(*parts: tuple[Decimal, Digits]) -> Digits:
 
 
 def floats_of(v: Sequence[Decimal]) -> Triple:
-    """The nearest float64 numbers."""
+    """The nearest float64 numbers, without negative zeros: those of kernels have none."""
     x, y, z = map(float, v)
-    return x, y, z
+    return x + 0.0, y + 0.0, z + 0.0

@@ -24,6 +24,7 @@ from cylcollide.exact.solid import Solid
 from cylcollide.kernels.limb_table import LimbTable, plain_limb
 from cylcollide.kernels.ray import Rays
 from cylcollide.limbs import explain_drawing, tables
+from cylcollide.limbs.figures import save_figure
 from cylcollide.process.signatures import Shown
 from cylcollide.query.at_surface import own_pieces
 from cylcollide.query.clearance import clearance_of
@@ -80,12 +81,13 @@ class Explanation(metaclass=Shown):
     reason: str
     """The bound that decides, in words."""
     clearance: float
-    """The growth that flips the verdict, in the unit of the input: positive for a miss, minus the depth of a hit.
+    """The growth that flips the verdict, in the unit of the input: at least 0 for a miss, minus the depth of a hit.
 
     At this growth (`Limbs.inflated`) the limb just touches the segment. A missed limb with clearance c is hit when
     inflated by more than c (if a tube's bore stays open). A hit stays a hit while all faces move in by less than -c.
     Computed in float64, as the least growth that reaches a point of the segment (`kernels/clearance.py`), with an error
-    of about `ROUNDING_BOUND` times the limb's size and distance. Its sign is that of the exact verdict.
+    of about `ROUNDING_BOUND` times the limb's size and distance. Its sign never contradicts the exact verdict; a graze
+    may have 0 on either side.
     """
     nearest: float
     """Fraction of the segment at which the grown limb touches it."""
@@ -142,7 +144,7 @@ class Explanation(metaclass=Shown):
             f"{self.shape.name.lower()}: {verdict}, {self.reason}\n{word} {abs(self.clearance):.3g}",
         )
         if path is not None:
-            figure.savefig(path)
+            save_figure(figure, path)
         return figure
 
 

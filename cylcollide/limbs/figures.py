@@ -1,10 +1,13 @@
 """Pictures by extras, imported on first use: the only imports of Matplotlib, and of `view/`, a layer above."""
 
 from importlib import import_module
+from os import PathLike
+from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from cylcollide._types import Float64Array
 from cylcollide._version import to_install
+from cylcollide.validate import shown
 
 if TYPE_CHECKING:
     from matplotlib.figure import Figure
@@ -23,6 +26,19 @@ def new_figure(method: str, width: float, height: float) -> "Figure":
     except ImportError:
         raise ImportError(f"{method} needs matplotlib: {to_install('plot')}") from None
     return Figure(figsize=(width, height), layout="constrained")
+
+
+def save_figure(figure: "Figure", path: Any, **options: Any) -> None:
+    """Write a figure to a file, of the kind that the ending of its name says, or to a stream.
+
+    ValueError if `path` is neither, or Matplotlib writes no such files.
+    """
+    if not isinstance(path, str | PathLike):
+        if not hasattr(path, "write"):
+            raise ValueError(f"path: expected the name of a picture, got {shown(path)}; end it in .png or .svg")
+    elif (ending := Path(path).suffix[1:].lower()) not in ("", *(kinds := figure.canvas.get_supported_filetypes())):
+        raise ValueError(f"path: expected a name that ends in .{', .'.join(sorted(kinds))}, got .{ending}: {path}")
+    figure.savefig(path, **options)
 
 
 def add_polygons(axes: Any, corners: list[Float64Array], **style: Any) -> None:

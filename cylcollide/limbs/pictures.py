@@ -16,7 +16,7 @@ from numpy.typing import ArrayLike
 
 from cylcollide import validate
 from cylcollide._types import BoolArray, Float64Array, Int32Array, Int64Array
-from cylcollide.limbs.figures import add_polygons, new_figure
+from cylcollide.limbs.figures import add_polygons, new_figure, save_figure
 from cylcollide.limbs.limbs import Limbs
 from cylcollide.limbs.outlines import AROUND, COLORS, LINE, group_colors, hull, surfaces, up_axis
 from cylcollide.query.labels import NO_STATIC
@@ -182,7 +182,7 @@ def finished(figure: Figure, title: str, path: str | PathLike[str] | None) -> Fi
     for text in texts:
         text.set_parse_math(False)
     if path is not None:
-        figure.savefig(path, dpi=150)
+        save_figure(figure, path, dpi=150)
     return figure
 
 

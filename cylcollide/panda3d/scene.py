@@ -29,7 +29,14 @@ def mouse_segment(base: Any, at: tuple[float, float] | None = None) -> Segment |
     tuple or None
         Start and end (3,) in the frame of `base.render`; None if the mouse is outside of the
         window.
+
+    Raises
+    ------
+    ValueError
+        If `base` is no `ShowBase`.
     """
+    if not all(hasattr(base, name) for name in ("mouseWatcherNode", "camLens", "cam", "render")):
+        raise ValueError(f"base: expected the ShowBase of the program, got {type(base).__name__}")
     if at is None:
         if base.mouseWatcherNode is None or not base.mouseWatcherNode.hasMouse():  # None: there is no window
             return None

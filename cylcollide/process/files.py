@@ -22,9 +22,17 @@ Columns: TypeAlias = Mapping[str, NDArray[Any]]
 """Columns by name."""
 
 
+METHODS, MOST_PER_BYTE = (0, 8), 1032
+"""How entries of archives are stored: as they are, or by deflate; and the most bytes that one of deflate's stands for.
+
+An archive beyond that has entries that overlap. It is refused before memory is taken for its contents."""
+
+
 def file_of(path: str | PathLike[str]) -> Path:
     """The path with the suffix .npz, added if it is missing."""
     file = Path(path)
+    if not file.name:
+        raise ValueError(f"path: expected the name of a file, got {str(path)!r}")
     return file if file.name.endswith(".npz") else file.with_name(file.name + ".npz")
 
 
@@ -118,6 +126,10 @@ def _columns(stream: Any, writer: str, is_zipfile: Callable[[Any], bool]) -> Col
     stream.seek(0)
     try:
         with np.load(stream, allow_pickle=False) as archive:
+            entries = archive.zip.infolist()
+            whole, size = sum(one.file_size for one in entries), stream.seek(0, os.SEEK_END)
+            if any(one.compress_type not in METHODS for one in entries) or whole > MOST_PER_BYTE * size:
+                raise ValueError(f"{size:,} bytes cannot hold {whole:,} in this format")
             return {name: np.asarray(archive[name]) for name in archive.files}
     except Exception as error:  # damaged archives raise what zipfile, zlib, numpy, ast and struct raise
         refuse(writer, f"one that cannot be read ({type(error).__name__}: {str(error)[:120]})")

@@ -134,6 +134,8 @@ class BoxPairs:
         ways = np.concatenate([sign * self.axes[:, k] for sign in (-1.0, 1.0) for k in range(3)])
         every = rows_of(self.table, np.tile(np.arange(n), 6))._replace(boxes=np.tile(self.table.boxes, (6, 1)))
         both = farthest(ways, every)
+        if (row := validate.first_bad_row(np.asarray(np.isnan(both).any(axis=1)))) is not None:
+            raise KeyError(f"{Shape(int(every.kind[row])).name}: no farthest point; `query.farthest` must have one")
         return both[: 3 * n], both[3 * n :]
 
     def touching(self, grown: bool, spans: tuple[Float64Array, Float64Array]) -> BoolArray:

@@ -79,9 +79,9 @@ class RayHits(HitFields):
 
     clearance = Field[Float64Array](
         "Growth by `Limbs.inflated` at which the limb that is hit just touches the ray, at most 0:\n"
-        "minus the depth; for a miss the least over all limbs considered, inf without any. Of a\n"
-        "thick ray that of its line, more than 0 where only the ball touches. Computed when it is\n"
-        "read; (n,).",
+        "minus the depth; for a miss the least over all limbs considered, at least 0, inf without\n"
+        "any. A graze may have 0 on either side: growths are rounded, `hit` is not. Of a thick ray\n"
+        "that of its line, more than 0 where only the ball touches. Computed when it is read; (n,).",
         "_clearances",
     )
     clearance_limb = Field[Int32Array]("The limb that `clearance` is about, -1 without any; int32 (n,).", "_clearances")

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from abc import abstractmethod
 from collections.abc import Callable, Iterator
+from inspect import isfunction
 from math import prod
 from operator import methodcaller
 from os import PathLike
@@ -264,7 +265,9 @@ def read_from_file(kind: type[Result], columns: dict[str, NDArray[Any]]) -> Any:
     def unknown(_: object, name: str) -> NoReturn:
         raise AttributeError(f"{kind.__name__}.{name}: not in the file or the rows that this result was made of")
 
+    methods = (name for name in dir(kind) if name[0] != "_" and isfunction(getattr(kind, name)))
     own = {
+        **{name: property() for name in methods if not hasattr(Result, name)},  # they need more: unknown, too
         "fields": fields,
         "__init__": init,
         "__getattr__": unknown,

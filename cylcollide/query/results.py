@@ -3,9 +3,11 @@
 from __future__ import annotations
 
 from abc import abstractmethod
+from collections.abc import Callable
 from functools import cached_property
 from operator import index
-from typing import Any, Protocol, Self, SupportsIndex, TypeAlias, TypeVar, overload
+from types import MethodType
+from typing import Any, Generic, Protocol, Self, SupportsIndex, TypeAlias, TypeVar, overload
 
 import numpy as np
 from numpy.typing import NDArray
@@ -28,6 +30,7 @@ NO_HIT_GROUP = -1
 Surface: TypeAlias = tuple[Float64Array, Float64Array]
 """Positions and unit outward normals; (n, 3) each."""
 
+T = TypeVar("T")
 Row_co = TypeVar("Row_co", covariant=True)
 
 
@@ -37,6 +40,28 @@ class HasRows(Protocol[Row_co]):
     @property
     def _kind_of_row(self) -> type[Row_co]:
         """The class of a row, whose fields are names of columns."""
+
+
+class OfThePast(Generic[T]):
+    """Decorate a method of limbs with places: results of the present, of files, and without places do not have it."""
+
+    def __init__(self, method: Callable[[Any], T]) -> None:
+        self.__doc__, self._method = method.__doc__, method
+
+    @overload
+    def __get__(self, result: None, owner: type) -> Callable[[Any], T]: ...
+    @overload
+    def __get__(self, result: Any, owner: type) -> Callable[[], T]: ...
+    def __get__(self, result: Any, owner: type) -> Callable[..., T]:
+        """The method, bound to its result."""
+        if result is None:
+            return self._method
+        if result._present is None:
+            raise AttributeError(
+                f"{self._method.__name__}: expected a query of a PoseHistory, got one of the present, or of a file"
+            )
+        _ = result._surface  # AttributeError without places
+        return MethodType(self._method, result)
 
 
 class LimbFields(TimedResult):
@@ -108,6 +133,7 @@ class LimbFields(TimedResult):
         surface_loops.write_local_surface(self._row, *bones, position, normal, local_position, local_normal)
         return {"local_position": local_position, "local_normal": local_normal}
 
+    @OfThePast
     def present_position(self) -> Float64Array:
         """Where these places are now, on limbs that have moved since; (n, 3), NaN for misses.
 
@@ -117,11 +143,7 @@ class LimbFields(TimedResult):
         axis; in a box it keeps its coordinates. Each call reads the present state of the world. In
         float64, not exact.
         """
-        present = self._present
-        if present is None:
-            raise AttributeError(
-                "present_position: expected a query of a PoseHistory, got one of the present, or of a file"
-            )
+        present: Any = self._present  # not None: see `OfThePast`
         return frozen(present(self, self._surface[0], self._row, self._limbs._table))
 
 

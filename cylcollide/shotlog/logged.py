@@ -107,6 +107,8 @@ class LoggedShots(metaclass=Shown):
 
     def close(self) -> None:
         """Close the file."""
+        with self._lock:
+            self._last = None
         self._source.close()
 
     def __repr__(self) -> str:

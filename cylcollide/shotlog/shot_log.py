@@ -150,8 +150,10 @@ class ShotLog(metaclass=Shown):
     def note(self, mapping: Mapping[str, Any]) -> None:
         """Add a note to this thread's next judging call, such as its player; kept as JSON.
 
-        A refused call uses up the note, too. ValueError if it is not a mapping, or not JSON.
+        A refused call uses up the note, too. ValueError if it is not a mapping, or not JSON, or the
+        log is closed.
         """
+        self._check_open("note")
         if not isinstance(mapping, Mapping):
             raise ValueError(f"note: expected a mapping, got {type(mapping).__name__}")
         try:
@@ -162,9 +164,10 @@ class ShotLog(metaclass=Shown):
     def tick(self, time: float) -> int:
         """End a transaction of a log without a history; returns the tick's number, counted from 0.
 
-        ValueError if the time is not after the last one, or if the log has a history: its `record`
-        ends ticks.
+        ValueError if the time is not after the last one, the log is closed, or it has a history:
+        its `record` ends ticks.
         """
+        self._check_open("tick")
         if self._history is not None:
             raise ValueError("tick: expected a log without a history; call history.record, which ends a tick")
         moment = float(validate.in_range(validate.per_row(time, "time", 1), "time")[0])
@@ -172,9 +175,12 @@ class ShotLog(metaclass=Shown):
             if moment <= self._last_time:
                 raise ValueError(f"time: expected more than {self._last_time}, that of the last tick, got {moment}")
             number, self._last_time, self._ticks = self._ticks, moment, self._ticks + 1
-            if self._is_open:
-                self._record_change("tick", time=moment, number=number)
+            self._record_change("tick", time=moment, number=number)
         return number
+
+    def _check_open(self, method: str) -> None:
+        if not self._is_open:
+            raise ValueError(f"{method}: expected an open ShotLog, got one that is closed; make another for more shots")
 
     def close(self) -> None:
         """Commit the rest and stop logging; raises an error of the writer that no call has raised."""

@@ -132,9 +132,16 @@ class Source:
                     self.content_of(digest)
                 yield Page(*row[:5])
 
+    def _row(self, query: str, key: int | str) -> Any:
+        """The row that a query finds, or None; ValueError if the log is closed."""
+        try:
+            return self._connection.execute(query, (key,)).fetchone()
+        except sqlite3.ProgrammingError:
+            raise ValueError(f"{self.path}: expected an open log, got one that is closed; open it again") from None
+
     def page(self, index: int) -> bytes:
         """The content of a confirmed page."""
-        row = self._connection.execute("SELECT content FROM pages WHERE place = ?", (index,)).fetchone()
+        row = self._row("SELECT content FROM pages WHERE place = ?", index)
         if row is None:
             raise ValueError(f"{self.path}: expected page {index}, got none; the file has changed")
         content: bytes = row[0]
@@ -148,7 +155,7 @@ class Source:
 
     def content_of(self, digest: str) -> tuple[str, bytes]:
         """Kind and content of an object; ValueError if it is missing, or has another digest."""
-        row = self._connection.execute("SELECT kind, content FROM objects WHERE digest = ?", (digest,)).fetchone()
+        row = self._row("SELECT kind, content FROM objects WHERE digest = ?", digest)
         if row is None or digest_of(row[0].encode(), row[1]).hex() != digest:
             raise ValueError(
                 f"{self.path}: expected the object {digest}, got {'none' if row is None else 'another one'}"

@@ -259,3 +259,25 @@ def test_without_pybullet_the_error_names_the_extra():
     done = run_python("-c", code)
     assert done.stdout == "here\n", "the import alone needs no PyBullet"
     assert "pip install '.[crosscheck]' in a clone" in done.stderr.splitlines()[-1]
+
+
+def test_rays_are_cast_at_the_scene_that_their_own_sync_has_read(row, monkeypatch):
+    """Another thread may store an older one at the same time, as here."""
+    mirror = Mirror(row)
+    follower, before = mirror._follower, mirror._follower._known
+    sync = follower.sync_if_due
+
+    def read_while_another_stores():
+        scene = sync()
+        follower._known = before
+        return scene
+
+    monkeypatch.setattr(follower, "sync_if_due", read_while_another_stores)
+    p.resetBasePositionAndOrientation(3, [-2, 0, 0], [0, 0, 0, 1], physicsClientId=row)
+    starts, ends = ([one] * 100 for one in ALONG)
+    assert mirror.rayTest(*ALONG, reportHitNumber=0)[0][:3] == (3, -1, 0.27)
+    assert {answer[:3] for answer in mirror.rayTestBatch(starts, ends)} == {(3, -1, 0.27)}
+    assert {answer[:3] for answer in mirror.rayTestBatch(starts, ends, reportHitNumber=0)} == {(3, -1, 0.27)}
+    assert mirror.cast_segments(*ALONG).fraction.tolist() == [0.27]
+    assert mirror.chords_segments(*ALONG).entry_fraction[0] == 0.27
+    assert mirror.occluded_segments([-2.2, 0, -1], [-2.2, 0, 1]).tolist() == [True]

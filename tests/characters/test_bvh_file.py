@@ -160,3 +160,11 @@ def test_wrong_options_are_refused(load):
     for scale in (0.0, -1.0, np.nan):
         with pytest.raises(ValueError, match="scale: expected"):
             load(BVH, scale=scale)
+
+
+def test_names_in_latin_1(load):
+    text = BVH.replace("JOINT ", "JOINT ä", 1)
+    names = load(text).bone_names
+    assert any(name.startswith("ä") for name in names)
+    assert load(text.encode("latin-1")).bone_names == names
+    assert load(b"\xef\xbb\xbf" + text.encode()).bone_names == names

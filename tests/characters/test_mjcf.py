@@ -127,3 +127,14 @@ def test_geoms_that_collide_only_by_a_pair_are_limbs(tmp_path):
     bodies = "".join(f'<body name="b{name}">{geom.format(name)}</body>' for name in "xyz")
     text = f'<mujoco><worldbody>{bodies}</worldbody><contact><pair geom1="x" geom2="z"/></contact></mujoco>'
     assert rig_of(tmp_path, text).limb_names == ("x", "z")
+
+
+def test_names_must_be_utf_8(tmp_path):
+    model = '<mujoco><worldbody><body name="H\u00fcfte"><geom name="b" size="1"/></body></worldbody></mujoco>'
+    (tmp_path / "model.xml").write_bytes(model.encode())
+    assert cc.Rig.from_mjcf(tmp_path / "model.xml").bone_names == ("H\u00fcfte",)
+    (tmp_path / "model.xml").write_bytes(model.encode("latin-1"))
+    with pytest.raises(
+        ValueError, match=r"model\.xml: expected names in UTF-8, got other bytes; save the file in UTF-8"
+    ):
+        cc.Rig.from_mjcf(tmp_path / "model.xml")

@@ -145,3 +145,26 @@ def test_parts_chords_and_judged():
     world.despawn(ids)
     assert np.isnan(judged.present_position()[judged.rig_limb >= 0]).all()
     assert hits[:0].present_position().shape == (0, 3)
+
+
+def test_only_places_of_the_past_have_present_positions():
+    _, history, _, _ = posed_twice("bones", anywhere)
+    start, end = shots_at(history.limbs_at(0.0))
+    for asked, time in ((history, (0.0,)), (history.world, ())):
+        with_places = (
+            asked.cast_segments(start, end, *time),
+            asked.chords_segments(start, end, *time),
+            asked.judge_segments(start, end, Policy.first_surface(), *time),
+            asked.closest_points(start, *time),
+            asked.overlap_spheres(start, 0.1, *time),
+            asked.sweep_capsules(start, start, end, end, 0.1, *time),
+        )
+        without_places = (
+            asked.overlap_capsules(start, end, 0.1, *time),
+            asked.doubt_segments(start, end, 0.1, *time),
+            asked.contains_points(start, *time),
+        )
+        for found in with_places:
+            for part in (found, found[:1], found[:0]):
+                assert hasattr(part, "present_position") == (asked is history), type(found)
+        assert not any(hasattr(part, "present_position") for found in without_places for part in (found, found[:0]))

@@ -38,6 +38,7 @@ from cylcollide.limbs.outlines import outlines
 from cylcollide.moving.bounds import RelativeMotion, near_squared
 from cylcollide.moving.contact import face_value
 from cylcollide.moving.solids import Errors, is_outside, window_crossing
+from cylcollide.query.boxes import touching
 from cylcollide.query.clearance import clearance_of
 from cylcollide.query.farthest import farthest
 from cylcollide.view.instances import unit_mesh
@@ -124,6 +125,14 @@ def test_exact_solids_clearances_and_pictures_raise():
             question()
     with pytest.raises(TypeError, match=r"Ellipsoid has no exact growth: kernels/traits\.py must call"):
         grown_by(Ellipsoid(POINT, (0.0, 0.0, 0.0), 1.0), 0.1)
+
+
+def test_boxes_name_a_shape_without_farthest_point(monkeypatch):
+    """One that has a kernel and an exact solid already."""
+    monkeypatch.setattr("cylcollide.query.farthest.BETWEEN_RIMS", ())
+    box = np.hstack([np.eye(3).reshape(1, 9), np.ones((1, 3))])
+    with pytest.raises(KeyError, match=r"CYLINDER: no farthest point; `query\.farthest` must have one"):
+        touching(np.zeros((1, 3)), box, LIMBS[Shape.CYLINDER]._table)
 
 
 def test_traits_are_in_the_order_of_codes_and_match_tables():

@@ -1,5 +1,6 @@
 """Files of limbs: a saved file loads unchanged, and any other file is refused."""
 
+import copy
 import io
 import json
 import os
@@ -9,6 +10,7 @@ import signal
 import stat
 import tempfile
 import time
+import zipfile
 from pathlib import Path
 from typing import Any
 
@@ -91,6 +93,13 @@ def test_links_and_pipes_are_not_replaced(tmp_path: Path):
     write_text(tmp_path / "pipe", "said")
     assert os.read(reads, 100) == b"said"
     os.close(reads)
+
+
+@pytest.mark.parametrize("path", ["", "/", Path()])
+def test_a_path_without_a_name(limbs: cc.Limbs, path: str | Path):
+    for call in (limbs.save, cc.Limbs.load, cc.RayHits.load):
+        with pytest.raises(ValueError, match="path: expected the name of a file, got '"):
+            call(path)
 
 
 def test_a_file_that_is_not_there(tmp_path: Path):
@@ -243,3 +252,22 @@ def wait_for_saves(folder: Path) -> None:
             return
         time.sleep(0.01)
     pytest.fail(f"left over: {list(folder.iterdir())}")
+
+
+@pytest.mark.parametrize("how", ["other method", "entries that overlap"])
+def test_archives_that_expand_without_bound_are_refused(columns: dict[str, Any], tmp_path: Path, how: str):
+    """Deflate makes at most 1032 bytes of one; other methods, and entries that share their bytes, make any number."""
+    path = tmp_path / "large.npz"
+    method = zipfile.ZIP_BZIP2 if how == "other method" else zipfile.ZIP_DEFLATED
+    with zipfile.ZipFile(path, "w", method) as archive:
+        for name, column in (columns | {"more": np.zeros(100_000)}).items():
+            with archive.open(f"{name}.npy", "w") as entry:
+                np.lib.format.write_array(entry, column)
+        if how == "entries that overlap":
+            last = archive.getinfo("more.npy")
+            for number in range(300):
+                copied = copy.copy(last)
+                copied.filename = f"more{number}.npy"
+                archive.filelist.append(copied)
+    with pytest.raises(ValueError, match=r"large\.npz: expected a file that Limbs\.save wrote, .* bytes cannot hold"):
+        cc.Limbs.load(path)

@@ -266,3 +266,18 @@ def test_files_omit_it(tmp_path):
     hits.save(tmp_path / "hits")
     with pytest.raises(AttributeError):
         _ = cc.RayHits.load(tmp_path / "hits.npz").clearance
+
+
+def test_grazes_have_no_clearance_of_the_other_verdict():
+    """Ends at the rounded nearest places: half of them miss, by less than the rounding of a growth."""
+    rng = np.random.default_rng(31)
+    limbs = mixed_limbs(40, rng, 2.0)
+    starts = limbs.p1 + rng.choice([-9.0, 9.0], (40, 3))
+    ends = limbs.closest_points(starts).position
+    hits = limbs.cast_segments(starts, ends)
+    assert 5 < hits.hit.sum() < 35
+    assert (hits.clearance[hits.hit] <= 0.0).all()
+    assert (hits.clearance[~hits.hit] >= 0.0).all()
+    assert np.abs(hits.clearance).max() < 1e-14
+    for k in range(40):
+        assert limbs.explain_segment(starts[k], ends[k], limb=k).clearance == hits.clearance[k]

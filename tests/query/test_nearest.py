@@ -156,6 +156,22 @@ def test_ties_of_places_follow_the_rule(name: str):
     assert limbs.overlap_spheres(point, max(distance, 0.0))[0]
 
 
+def test_normals_have_no_negative_zeros():
+    """Exact places, of ties and of points on a surface, have the zeros of the others: +0.0."""
+    grid = np.stack(np.meshgrid(*[[-1.0, -0.5, 0.0, 0.5, 1.0]] * 3), axis=-1).reshape(-1, 3)
+    for axis in np.array([[0.0, 0.0, 1.0], [0.0, 0.0, -1.0], [0.0, 1.0, 0.0], [1.0, 1.0, 0.0]]):
+        for limb in [
+            cc.Limbs.cylinders(-axis, axis, 1.0),
+            cc.Limbs.tubes(-axis, axis, 1.0, 0.5),
+            cc.Limbs.tapered_cylinders(-axis, axis, 1.0, 0.5),
+            cc.Limbs.ellipsoids(-axis, axis, 1.0),
+            cc.Limbs.capsules(-axis, axis, 0.5),
+            cc.Limbs.boxes(ORIGIN, [0.0, 0.0, 0.0, 1.0], [1.0, 1.0, 0.5]),
+        ]:
+            normal = limb.closest_points(grid).normal
+            assert not np.signbit(normal[normal == 0.0]).any()
+
+
 def test_of_equally_near_limbs_the_lowest_row_wins():
     """Mirror images, and different solids: 3 from an ellipsoid's pole, a ball, a cap, a rim and a face."""
     limbs = cc.Limbs.concat([

@@ -49,7 +49,7 @@ def test_a_shot_is_explained_in_words_and_with_a_picture(rejudge, log: Path, lon
         assert picture.read_bytes().startswith(b"\x89PNG")
     status, _, error = rejudge(log, "--shot", hit, "--picture", long_path / "one.foo")
     assert status == 2
-    assert re.fullmatch(r"cylcollide: Format 'foo' is not supported.*\n", error)
+    assert re.fullmatch(r"cylcollide: path: expected a name that ends in .*, got \.foo.*\n", error)
 
 
 def test_another_policy_is_counted(rejudge, log: Path, tmp_path: Path):

@@ -224,3 +224,19 @@ def test_names_with_dollars_are_drawn_as_they_are(tmp_path):
         with_dollars = [text for text in figure.findobj(Text) if name in text.get_text()]
         assert with_dollars
         assert not any(text.get_parse_math() for text in with_dollars)
+
+
+@pytest.mark.parametrize("name", ["a.txt", "a.b.doc", 3, None])
+def test_files_that_are_no_pictures_are_refused_with_those_that_are(street, tmp_path, name):
+    path = tmp_path / name if isinstance(name, str) else name
+    one = street.limbs[:1]
+    for plot in (street.plot, one.explain_segment([0, 0, 0], [1, 0, 0]).plot, cc.Rig.humanoid().plot):
+        if name is None:
+            plot(path)
+            continue
+        match = (
+            r"path: expected a name that ends in .*\.png.*, got \.(txt|doc): .*a\." if path != 3 else "path: .* got 3"
+        )
+        with pytest.raises(ValueError, match=match):
+            plot(path)
+    assert not any(tmp_path.iterdir())

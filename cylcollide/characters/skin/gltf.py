@@ -13,8 +13,8 @@ import numpy as np
 from cylcollide import validate
 from cylcollide._types import Float64Array, Int64Array
 from cylcollide.characters import gltf_file, quaternions
-from cylcollide.characters.gltf_checks import RIGID, affine, element, unique_names, unscaled
-from cylcollide.characters.gltf_file import ArgumentError, GltfFile
+from cylcollide.characters.gltf_checks import RIGID, ArgumentError, affine, element, unique_names, unscaled
+from cylcollide.characters.gltf_file import GltfFile
 from cylcollide.characters.name_patterns import matched
 
 Names: TypeAlias = Literal["file", "vrm"]
@@ -140,17 +140,20 @@ def _ordered(file: GltfFile, joints: list[int]) -> tuple[list[int], list[int]]:
 def _points(file: GltfFile, node: int, primitive: Any) -> Float64Array | None:
     """The vertices of a primitive in the shape that its mesh has at rest, (n, 3); None without vertices.
 
-    The default weights of a mesh, such as the sliders of a body, move them by its morph targets.
+    The default weights of a mesh, such as the sliders of a body, move them by its morph targets; those of the node, if
+    it has some, stand for them.
     """
     given = file.attribute(primitive, "POSITION")
     if given is None:
         return None
     points: Float64Array = given.astype(np.float64)
-    weights, targets = _mesh(file, node).weights or (), primitive.targets or ()
+    targets = primitive.targets or ()
+    own = file.fields["nodes"][node].get("weights") if targets else None
+    weights = own or _mesh(file, node).weights or ()
     if weights and targets and len(weights) != len(targets):
         raise ValueError(
-            f"weights of the mesh of node {node}: expected {len(targets)}, one for each morph target, got "
-            f"{len(weights)}"
+            f"weights of {'' if own else 'the mesh of '}node {node}: expected {len(targets)}, one for each morph "
+            f"target, got {len(weights)}"
         )
     for weight, target in zip(weights, targets, strict=False):
         if weight and target.get("POSITION") is not None:

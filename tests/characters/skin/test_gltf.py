@@ -191,16 +191,21 @@ def test_matrices_of_another_form_are_refused(tmp_path, matrix, message):
             Skin.from_gltf(written(tmp_path / "a.gltf", gltf((content, data))))
 
 
+@pytest.mark.parametrize("write", [gltf, glb])
+@pytest.mark.parametrize("of_node", [False, True])
 @pytest.mark.parametrize("weights", [None, [], [0, 0], [0.5, -2], [0, 1]])
-def test_a_mesh_has_the_shape_of_its_default_weights(tmp_path, weights):
+def test_a_mesh_has_the_shape_of_its_default_weights(tmp_path, weights, of_node, write):
+    """Those of the node stand for those of the mesh: glTF 2.0, 3.7.2.2."""
     content, data = document(known())
     writer, count, rng = Writer(content, data), content["accessors"][0]["count"], np.random.default_rng(4)
     moves = np.float32(rng.normal(size=(2, count, 3)))
     mesh = content["meshes"][0]
     mesh["primitives"][0]["targets"] = [{"POSITION": writer.add(one, FLOAT, "VEC3")} for one in moves]
     if weights is not None:
-        mesh["weights"] = weights
-    found = Skin.from_gltf(written(tmp_path / "a.gltf", gltf((content | pack(writer), writer.data)))).vertices
+        (content["nodes"][0] if of_node else mesh)["weights"] = weights
+    if of_node and weights:
+        mesh["weights"] = [3.0, 4.0]
+    found = Skin.from_gltf(written(tmp_path / "a", write((content | pack(writer), writer.data)))).vertices
     expected = known()["vertices"] + sum(w * one.astype(float) for w, one in zip(weights or [0, 0], moves, strict=True))
     np.testing.assert_allclose(found, expected, atol=1e-12)
 
@@ -211,7 +216,11 @@ def test_default_weights_and_targets_that_do_not_match_are_refused(tmp_path):
     mesh["primitives"][0]["targets"], mesh["weights"] = [{"POSITION": 0}], [1.0, 2.0]
     with pytest.raises(ValueError, match="weights of the mesh of node 0: expected 1, one for each morph target, got 2"):
         Skin.from_gltf(written(tmp_path / "a.gltf", gltf((content, data))))
-    mesh["weights"], content["accessors"] = [1.0], [*content["accessors"], {**content["accessors"][0], "count": 5}]
+    content["nodes"][0]["weights"], mesh["weights"] = [1.0, 2.0, 3.0], [1.0]
+    with pytest.raises(ValueError, match="weights of node 0: expected 1, one for each morph target, got 3"):
+        Skin.from_gltf(written(tmp_path / "a.gltf", gltf((content, data))))
+    del content["nodes"][0]["weights"]
+    content["accessors"] = [*content["accessors"], {**content["accessors"][0], "count": 5}]
     mesh["primitives"][0]["targets"] = [{"POSITION": len(content["accessors"]) - 1}]
     content["buffers"][0].pop("uri")
     with pytest.raises(ValueError, match=r"morph targets of node 0: expected \d+ rows, got 5"):
