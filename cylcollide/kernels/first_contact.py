@@ -34,6 +34,10 @@ STEEP = 2.0**-20
 TIGHT = 8.0
 """Bounds are narrow enough if they differ by this many rounding bounds over the sine of the angle of contact."""
 
+PLACE_ERROR = 2.0**-46
+"""Bound on the error of a radicand relative to the squared distance from the place, 128 roundings. Seen from a place
+many radii away, it is no longer small beside the radius, so without it a contact would be certain too early."""
+
 
 @inlined
 def first_contact(
@@ -80,9 +84,9 @@ def certain_contact(near: Near, radius: Real, t: Real, begin: Real, end: Real) -
     The squared distance from a fixed place is s² + 2 b s + square at t + s.
     """
     b, c = near.half_slope, near.square - radius * radius
-    radicand = b * b - c
+    radicand = b * b - c - PLACE_ERROR * near.square
     root = square_root(larger(radicand, 0.0))
-    first = larger(t - (b + root), begin)  # if digits cancel, it errs by less than the rounding bound
+    first = larger(t - (b + root), begin)
     exists = (radius > 0.0) & (radicand >= 0.0) & (first <= smaller(t + (root - b), end))
     return select(exists, first, inf)
 

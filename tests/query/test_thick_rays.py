@@ -259,3 +259,23 @@ def test_a_possibly_earlier_limb_leaves_a_bounded_contact_undecided():
     for limbs, is_open in (([ellipsoid, ahead, beside], True), ([ellipsoid, beside], False)):
         hits = cc.HitWorld(cc.Limbs.concat(limbs)).cast_segments([-4.0, height, 0.0], [4.0, height, 0.0], radius=0.25)
         assert (hits.limb[0], hits.undecided[0], hits.rechecked) == (0, is_open, 1)
+
+
+@pytest.mark.parametrize("radius", [1e-5, 1e-7, 1e-9])
+def test_a_thin_ball_beside_the_wall_of_a_bore(radius):
+    # each segment starts where the ball touches the wall, up to rounding, and leads straight to the axis
+    rng = np.random.default_rng(3)
+    p1, axes, inner = rng.uniform(-2.0, 2.0, (12, 3)), rng.uniform(-2.0, 2.0, (12, 3)), rng.uniform(1.0, 7.0, 12)
+    across = np.cross(axes, rng.normal(size=(12, 3)))
+    across /= np.linalg.norm(across, axis=1)[:, None]
+    tubes = cc.Limbs.tubes(p1, p1 + axes, 2.0 * inner, inner)
+    starts = p1 + 0.5 * axes + across * (inner - radius)[:, None]
+    touches = tubes.overlap_spheres(starts, radius)
+    for ends in (starts - 0.3 * across, starts - 0.9 * across):
+        hits = tubes.cast_segments(starts, ends, radius=radius)
+        assert (hits.hit == touches).all()
+        assert (hits.started_inside == touches).all()
+        assert (tubes.cast_segments(ends, starts, radius=radius).hit == touches).all()
+        for i in range(12):
+            chords = cc.HitWorld(tubes[[i]]).chords_segments(starts[i], ends[i], radius=radius)
+            assert (len(chords) > 0) == touches[i]
