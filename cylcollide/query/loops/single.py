@@ -103,7 +103,9 @@ def settle_rows(
             if limb != previous:
                 is_flat = not is_line and batch.policy != POLICY_EXIT and touches_between_edges(ray, one, bounds)
                 have_planes = is_line or (is_flat and best_is_flat)
-                best = closer_or_tied(best, limb, bounds, table.rows, table.kernel_shape, have_planes)
+                best = closer_or_tied(
+                    best, limb, bounds, table.rows, table.kernel_shape, have_planes, batch.policy == POLICY_EXIT
+                )
                 best_is_flat = is_flat if best[0] == limb else best_is_flat
             previous = limb
         hits.undecided[k], hits.inside[k] = not trusted or is_undecided(best), best[2].inside
@@ -125,7 +127,7 @@ def cast_among(batch: RayBatch, table: LimbRows, i: int, hits: HitColumns) -> No
     for k in range(table.kernel_shape.size):
         if is_considered(table.character[k], table.mask[k], query[0], query[1]):
             bounds = limb_hit_bounds(ray, limb_at(table.rows, table.kernel_shape, k), batch.policy)
-            best = closer_or_tied(best, k, bounds, table.rows, table.kernel_shape, True)
+            best = closer_or_tied(best, k, bounds, table.rows, table.kernel_shape, True, batch.policy == POLICY_EXIT)
     write_hit(hits, i, ray, best, is_undecided(best) | (not is_trusted(ray)), batch, table)
 
 
@@ -166,7 +168,7 @@ def test_limb(query: tuple[Ray, int, LimbRows, int, int, float, float], k: int, 
     ray, policy, table, mask, ignored, scale, middle = query
     if is_considered(table.character[k], table.mask[k], mask, ignored):
         bounds = limb_hit_bounds(ray, limb_at(table.rows, table.kernel_shape, k), policy)
-        best = closer_or_tied(best, k, bounds, table.rows, table.kernel_shape, ray.radius == 0.0)
+        best = closer_or_tied(best, k, bounds, table.rows, table.kernel_shape, ray.radius == 0.0, policy == POLICY_EXIT)
     return best, local_reach(min(best[2].upper, ray.limit), scale, middle)
 
 
