@@ -5,7 +5,7 @@ from typing import NamedTuple
 
 import numpy as np
 
-from cylcollide._types import Column, Rows, Vectors
+from cylcollide._types import POLICY_EXIT, Column, Rows, Vectors
 from cylcollide.bullet.box_loops import enters
 from cylcollide.bullet.near_segments import (
     is_within,
@@ -228,7 +228,7 @@ def _cast_one(
             ):
                 fit = fit and _place(shapes, memory, s)
                 bounds = limb_hit_bounds(ray, limb_at(rows.rows, rows.kernel_shape, k), batch.policy)
-                best = closer_or_tied(best, k, bounds, rows.rows, rows.kernel_shape, True)
+                best = closer_or_tied(best, k, bounds, rows.rows, rows.kernel_shape, True, batch.policy == POLICY_EXIT)
     undecided = is_undecided(best) or not is_trusted(ray) or not fit
     write_hit(hits, i, ray, best, undecided, batch, rows)
     return undecided

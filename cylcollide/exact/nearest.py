@@ -55,7 +55,7 @@ def nearest_foot(solid: LimbSolid, point: Triple) -> Foot:
 
 def is_within(solid: LimbSolid, point: Triple, radius: float) -> bool:
     """Whether a point is within a distance of a closed solid, or exactly at it; inf is allowed."""
-    if solid.side(point) != Side.OUTSIDE or radius == float("inf"):
+    if radius == float("inf") or solid.side(point) != Side.OUTSIDE:
         return True
     if radius == 0.0:
         return False

@@ -1,19 +1,20 @@
 """Order of hits that float64 bounds cannot separate, found from the numbers that define the limbs.
 
-Exact arithmetic takes a hundred times as long. But every ray hits equal limbs at the same time, and the order in which
-it reaches parallel planes depends on their heights alone. Of limbs that are hit at the same time the lowest index is
-closest, as in `exact.order`.
+Exact arithmetic takes a hundred times as long. But every ray hits equal limbs at the same time, and so it does capsules
+at a ball that they share, as bones at a joint; and the order in which it reaches parallel planes depends on their
+heights alone. Of limbs that are hit at the same time the lowest index is closest, as in `exact.order`.
 """
 
 from cylcollide._types import Face, Float64Array, Int8Array, Shape
 from cylcollide.kernels.double_double import two_difference, two_product, two_sum
 from cylcollide.kernels.hit_bounds import Closest, closer
 from cylcollide.kernels.inside_policy import HitBounds
-from cylcollide.kernels.limb_table import BOX_AXES, CENTRE, ROW
+from cylcollide.kernels.limb_table import BOX_AXES, CENTRE, P1, P2, RADIUS, ROW
 from cylcollide.runtime.compile import inlined, linkonce
 from cylcollide.runtime.simd import LANES, load, movemask
 
-BOX, NEG_X, POS_Z = int(Shape.BOX), int(Face.NEG_X), int(Face.POS_Z)
+BOX, CAPSULE, SPHERE = int(Shape.BOX), int(Shape.CAPSULE), int(Shape.SPHERE)
+NEG_X, POS_Z, CAP1, CAP2 = int(Face.NEG_X), int(Face.POS_Z), int(Face.CAP1), int(Face.CAP2)
 HALF = BOX_AXES + 9
 
 EARLIER, TIED, LATER, UNKNOWN = -1, 0, 1, 2
@@ -25,19 +26,28 @@ LEAST_PRODUCT = 2.0**-900
 
 @inlined
 def closer_or_tied(
-    closest: Closest, limb: int, bounds: HitBounds, rows: Float64Array, shapes: Int8Array, have_planes: bool
+    closest: Closest,
+    limb: int,
+    bounds: HitBounds,
+    rows: Float64Array,
+    shapes: Int8Array,
+    have_planes: bool,
+    may_leave: bool,
 ) -> Closest:
     """As `closer` for one ray; `rows` and `shapes` of `LimbRows` may show which of two limbs is hit first.
 
     The other one cannot precede it. If `shapes` is empty, no limbs are compared. `have_planes`: whether faces of boxes
-    determine planes; a thick ray may touch an edge.
+    determine planes; a thick ray may touch an edge. `may_leave`: whether a limb that holds the start is hit where the
+    ray leaves it.
     """
     best, next_possible, hit = closest
     if not (
         bounds.certain and bounds.lower <= hit.upper and hit.lower <= bounds.upper and best >= 0.0 and shapes.size > 0
     ):
         return closer(closest, float(limb), bounds)
-    order = hit_order(rows, shapes, (limb, bounds.face), (int(best), hit.face), have_planes, bounds.inside)
+    have_balls = not (may_leave and (bounds.inside or hit.inside))  # else one may enter the ball, the other leave it
+    faces = (limb, bounds.face), (int(best), hit.face)
+    order = hit_order(rows, shapes, *faces, have_planes, have_balls, bounds.inside)
     if order == UNKNOWN:
         return closer(closest, float(limb), bounds)
     inside = hit.inside | bounds.inside
@@ -53,10 +63,12 @@ def hit_order(
     one: tuple[int, float],
     other: tuple[int, float],
     have_planes: bool,
+    have_balls: bool,
     leaves: bool,
 ) -> int:
     """The order of two hits, each a limb and the face by which a ray certainly hits it, as far as numbers prove it.
 
+    `have_balls`: whether the ray certainly enters both limbs, so that a ball that both have is entered at one time.
     `leaves`: whether the first limb is hit where the ray leaves it, as if it starts inside and the policy is "exit".
     """
     first, last = ROW * one[0], ROW * other[0]
@@ -65,7 +77,30 @@ def hit_order(
         return TIED
     if have_planes and shapes[one[0]] == BOX and shapes[other[0]] == BOX:
         return order_of_planes(rows, one, other, leaves)
+    if have_balls and share_ball(rows, shapes, one, other):
+        return TIED
     return UNKNOWN
+
+
+@inlined
+def share_ball(rows: Float64Array, shapes: Int8Array, one: tuple[int, float], other: tuple[int, float]) -> bool:
+    """Whether both hits are those of one ball, with the same numbers, which both limbs have."""
+    end, other_end = ball_at(shapes, one), ball_at(shapes, other)
+    if end < 0 or other_end < 0 or rows[one[0], RADIUS] != rows[other[0], RADIUS]:
+        return False
+    equal = 0
+    for k in range(3):
+        equal += rows[one[0], end + k] == rows[other[0], other_end + k]
+    return equal == 3
+
+
+@inlined
+def ball_at(shapes: Int8Array, hit: tuple[int, float]) -> int:
+    """The column of a limb's row with the centre of the ball to which a hit belongs, -1 if to none."""
+    limb, face = hit
+    if shapes[limb] == SPHERE or (shapes[limb] == CAPSULE and face == CAP1):
+        return P1
+    return P2 if shapes[limb] == CAPSULE and face == CAP2 else -1
 
 
 @inlined

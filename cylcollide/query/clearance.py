@@ -46,6 +46,9 @@ CULL_PAD = 2.0**-40
 """Bound on the relative error of the distances by which limbs are culled: more than ten times the true one."""
 
 
+TESTED_AT_ONCE = 64
+"""Limbs, the nearest ones first, whose growths for a ray that loops leave open are computed at once."""
+
 CLEARED_AT_ONCE = 256  # rays per chunk: some milliseconds of work, after which signals are handled
 
 
@@ -144,7 +147,7 @@ def clearances(
         growth[missed], of_limb[missed] = considered.nearest(given[missed])
         for i in np.flatnonzero(of_limb == OPEN).tolist():
             judged, rows = considered.of_ray(given.item(i))
-            nearest, growth[i] = nearest_of(ray_numbers(rays, i), judged._table, rows, inside)
+            nearest, growth[i] = nearest_of(rays, i, judged, rows, inside)
             own = judged._state_row
             of_limb[i] = nearest if nearest == NO_LIMB or own is None else own[nearest]
     return growth, of_limb
@@ -152,10 +155,16 @@ def clearances(
 
 def growths_of(rays: Rays, limbs: LabelledLimbs, row: Int32Array) -> Float64Array:
     """The growth at which the limb in a row touches each ray, (n,), negative for a hit; nan for row -1."""
-    growth = np.empty(len(row))
-    write_growths(rays, limbs._kernel_rows, row, np.empty(TERMS), growth)
+    growth = certain_growths(rays, limbs, row)
     for i in np.flatnonzero(np.isnan(growth) & (row >= 0)).tolist():
         growth[i] = clearance_of(ray_numbers(rays, i), limbs._table, row.item(i))[0]
+    return growth
+
+
+def certain_growths(rays: Rays, limbs: LabelledLimbs, row: Int32Array) -> Float64Array:
+    """`growths_of`, nan also where loops are not certain."""
+    growth = np.empty(len(row))
+    write_growths(rays, limbs._kernel_rows, row, np.empty(TERMS), growth)
     return growth
 
 
@@ -168,23 +177,35 @@ def corner_speeds(
     return CORNER_SPEEDS[kind] * np.where(kind == int(Shape.TAPERED), (1.0 + slope) * (1.0 + CULL_PAD), 1.0)
 
 
-def nearest_of(ray: RayNumbers, table: LimbTable, rows: Int64Array, inside: InsidePolicy) -> tuple[int, float]:
-    """The limb that needs the least growth to touch a ray that misses all, the first of equals; and this growth.
+def nearest_of(rays: Rays, i: int, limbs: LabelledLimbs, rows: Int64Array, inside: InsidePolicy) -> tuple[int, float]:
+    """The limb that needs the least growth to touch ray i, which misses all, the first of equals; and this growth.
 
     Limbs that the policy skips because the ray starts in them do not count. -1 and inf if there is none.
     """
-    best, least_limb = inf, NO_LIMB
+    best, least_limb, ray, table = inf, NO_LIMB, ray_numbers(rays, i), limbs._table
     speeds = corner_speeds(table.kind, table.p1, table.p2, table.radius, table.radius2)
     bounds = (np.maximum(least_distances(table, ray), 0.0) / speeds)[rows]
-    for k in np.argsort(bounds, kind="stable").tolist():
-        if bounds[k] > best:
+    order = np.argsort(bounds, kind="stable")
+    for begin in range(0, len(order), TESTED_AT_ONCE):
+        part = order[begin : begin + TESTED_AT_ONCE]
+        if bounds[part[0]] > best:
             break
-        limb = int(rows[k])
-        growth = clearance_of(ray, table, limb)[0]
-        if growth <= 0.0 and inside != "hit" and exact_limb(table, limb).side(ray.origin) != Side.OUTSIDE:
-            continue
-        best, least_limb = min((best, least_limb), (max(growth, 0.0), limb))
+        growths = certain_growths(repeated(rays, i, len(part)), limbs, rows[part].astype(np.int32))
+        for k, growth in zip(part.tolist(), growths.tolist(), strict=True):
+            if bounds[k] > best:
+                break
+            limb = int(rows[k])
+            least = clearance_of(ray, table, limb)[0] if isnan(growth) else growth
+            if least <= 0.0 and inside != "hit" and exact_limb(table, limb).side(ray.origin) != Side.OUTSIDE:
+                continue
+            best, least_limb = min((best, least_limb), (max(least, 0.0), limb))
     return least_limb, best
+
+
+def repeated(rays: Rays, i: int, n: int) -> Rays:
+    """Ray i, n times."""
+    origin, second = np.tile(rays.origin[i], (n, 1)), np.tile(rays.second[i], (n, 1))
+    return Rays(origin, second, rays.is_segment, np.broadcast_to(rays.distance, len(rays.origin))[i, None], np.empty(0))
 
 
 def least_distances(table: LimbTable, ray: RayNumbers) -> Float64Array:

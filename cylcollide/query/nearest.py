@@ -21,6 +21,11 @@ from cylcollide.kernels.at_surface import INSIDE, UNKNOWN
 from cylcollide.kernels.limb_table import LimbRows, LimbTable
 from cylcollide.process.files import Columns
 from cylcollide.process.threads import in_chunks
+<<<<<<< HEAD
+=======
+from cylcollide.query.at_surface import sides_of_points
+from cylcollide.query.contenders import contenders
+>>>>>>> f9ea5d5220be21b92254eee5482b39ddc836b2a2
 from cylcollide.query.exact_fallback import exact_limb
 from cylcollide.query.loops.columns import INT32, CompressedRows, chords_of_rays, find_rows, offsets_of, ray_of_each
 from cylcollide.query.loops.nearest import find_nearest, missed_nearest
@@ -211,15 +216,19 @@ def closest_points(state: State, request: NearRequest) -> ClosestPoints:
 def resolve_nearest(
     request: NearRequest, table: LimbTable, rows: Int64Array, lists: CompressedRows, limb: Int32Array
 ) -> None:
-    """Write the nearest limb of each of these rows, among those on its list."""
-    reach, (offsets, listed) = np.broadcast_to(request.reach, len(request.points)), lists
-    for k, i in enumerate(rows.tolist()):
-        point, near = tuple(request.points[i].tolist()), listed[offsets[k] : offsets[k + 1]].tolist()
-        # the lowest row stands for all limbs with the same numbers, as in a crowd at one place
-        lowest = {exact_limb(table, one): one for one in sorted(near, reverse=True)}
-        best = nearest_solid(point, [(one, solid) for solid, one in lowest.items()])
-        found = best != NO_LIMB and is_within(exact_limb(table, best), point, reach.item(i))
-        limb[i] = best if found else NO_LIMB
+    """Write the nearest limb of each of these rows, among those on its list, which ascend."""
+    points, reach = request.points[rows], np.broadcast_to(request.reach, len(request.points))[rows]
+    of, listed, upper = contenders(points, table.kernel_rows, ray_of_each(lists[0]), lists[1])
+    counts, limb[rows] = np.bincount(of, minlength=len(rows)), NO_LIMB
+    alone = (counts[of] == 1) & (upper <= reach[of])
+    limb[rows[of[alone]]] = listed[alone]
+    offsets = offsets_of(of, len(rows))
+    counts[of[alone]] = 0
+    for k in np.flatnonzero(counts).tolist():
+        point, near = tuple(points[k].tolist()), listed[offsets[k] : offsets[k + 1]].tolist()
+        best = nearest_solid(point, [(one, exact_limb(table, one)) for one in near])
+        if is_within(exact_limb(table, best), point, reach.item(k)):
+            limb[rows[k]] = best
 
 
 def near_limbs(state: State, request: NearRequest) -> NearLimbs:

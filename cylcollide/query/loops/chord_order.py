@@ -39,13 +39,13 @@ def entry_order(ray: Ray, table: LimbRows, one: int, other: int) -> int:
     rows, shapes, k, j = table.rows, table.kernel_shape, one // 2, other // 2
     if one % 2 != other % 2:  # of tubes
         return UNKNOWN
-    if hit_order(rows, shapes, (k, UNDECIDED_FACE), (j, UNDECIDED_FACE), False, False) == TIED:  # equal limbs
+    if hit_order(rows, shapes, (k, UNDECIDED_FACE), (j, UNDECIDED_FACE), False, False, False) == TIED:  # equal limbs
         return TIED
     (bounds, is_flat), (others, other_is_flat) = entry_of(ray, table, one), entry_of(ray, table, other)
     if not (bounds.certain and others.certain):
         return UNKNOWN
     have_planes = is_flat and other_is_flat
-    return hit_order(rows, shapes, (k, bounds.face), (j, others.face), have_planes, False)
+    return hit_order(rows, shapes, (k, bounds.face), (j, others.face), have_planes, True, False)
 
 
 @compiled

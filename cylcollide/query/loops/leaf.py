@@ -9,7 +9,7 @@ from typing import NamedTuple
 
 import numpy as np
 
-from cylcollide._types import NO_LIMB, Aim, Column, Int32Array, Rows, Shape
+from cylcollide._types import NO_LIMB, POLICY_EXIT, Aim, Column, Int32Array, Rows, Shape
 from cylcollide.bvh.layout import Tree
 from cylcollide.bvh.stream import REACH, Stream, make_stream
 from cylcollide.bvh.traverse import END_OF_TRAVERSAL, local_reach
@@ -162,7 +162,13 @@ def merge_hit(query: StreamQuery, bounds: HitBounds, i: int, limb: int) -> None:
     """Merge the hit bounds of ray i and a limb into its closest hit, and shorten its reach in the tree."""
     state, table = query.state, query.table
     best, next_possible, hit = closer_or_tied(
-        closest_of(state, i), limb, bounds, table.rows, table.kernel_shape, not query.thick
+        closest_of(state, i),
+        limb,
+        bounds,
+        table.rows,
+        table.kernel_shape,
+        not query.thick,
+        query.batch.policy == POLICY_EXIT,
     )
     row = state.best[i]
     row[LIMB], row[LOWER], row[UPPER] = best, hit.lower, hit.upper
