@@ -21,11 +21,7 @@ from cylcollide.kernels.at_surface import INSIDE, UNKNOWN
 from cylcollide.kernels.limb_table import LimbRows, LimbTable
 from cylcollide.process.files import Columns
 from cylcollide.process.threads import in_chunks
-<<<<<<< HEAD
-=======
-from cylcollide.query.at_surface import sides_of_points
 from cylcollide.query.contenders import contenders
->>>>>>> f9ea5d5220be21b92254eee5482b39ddc836b2a2
 from cylcollide.query.exact_fallback import exact_limb
 from cylcollide.query.loops.columns import INT32, CompressedRows, chords_of_rays, find_rows, offsets_of, ray_of_each
 from cylcollide.query.loops.nearest import find_nearest, missed_nearest

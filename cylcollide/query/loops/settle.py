@@ -71,7 +71,7 @@ def settle_closest(
     """
     previous, ray, rays = NO_LIMB, ray_at(batch.rays, i), batch.rays
     best, trusted, displacement = no_hit(ray.limit), is_trusted(ray), exact_displacement(rays, i)
-    is_line, best_is_flat = ray.radius == 0.0, False
+    is_line, may_leave, best_is_flat = ray.radius == 0.0, batch.policy == POLICY_EXIT, False
     for position in range(first, last):
         limb = codes[position] // 2
         one = limb_at(table.rows, table.kernel_shape, limb)
@@ -85,9 +85,9 @@ def settle_closest(
         is_later = trusted and bounds.possible and not bounds.inside and bounds.lower > 0.0
         earliest[position] = bounds.lower * ray.per_length * BEFORE if is_later else 0.0
         if limb != previous:
-            is_flat = not is_line and batch.policy != POLICY_EXIT and touches_between_edges(ray, one, bounds)
+            is_flat = not (is_line or may_leave) and touches_between_edges(ray, one, bounds)
             have_planes = is_line or (is_flat and best_is_flat)
-            best = closer_or_tied(best, limb, bounds, table.rows, table.kernel_shape, have_planes)
+            best = closer_or_tied(best, limb, bounds, table.rows, table.kernel_shape, have_planes, may_leave)
             best_is_flat = is_flat if best[0] == limb else best_is_flat
         previous = limb
     hits.undecided[i], hits.inside[i] = not trusted or is_undecided(best), best[2].inside

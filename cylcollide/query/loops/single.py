@@ -55,7 +55,6 @@ def cast_rows(batch: RayBatch, table: LimbRows, hits: HitColumns) -> None:
         cast_alone(batch, table, i, i if len(table.rows) > 1 else 0, hits)
 
 
-<<<<<<< HEAD
 @inlined
 def cast_alone(batch: RayBatch, table: LimbRows, i: int, k: int, hits: HitColumns) -> None:
     """Ray i against limb k alone."""
@@ -65,50 +64,6 @@ def cast_alone(batch: RayBatch, table: LimbRows, i: int, k: int, hits: HitColumn
         best = closer(best, float(k), limb_hit_bounds(ray, limb_at(table.rows, table.kernel_shape, k), batch.policy))
         undecided = is_undecided(best)
     write_hit(hits, i, ray, best, undecided, batch, table)
-=======
-@compiled_loop
-def settle_rows(
-    batch: RayBatch,
-    table: LimbRows,
-    offsets: Column[np.int64],
-    codes: Column[np.int32],
-    sides: Rows[np.int8],
-    missed: Column[np.bool_],
-    earliest: Column[np.float64],
-    hits: HitColumns,
-) -> None:
-    """Find the closest limb of each ray among the pieces on its list, as far as the sides of start and end decide it.
-
-    `sides` (pieces, 2): codes of `kernels.at_surface`. Writes, per piece, whether its limb is certainly missed, and a
-    fraction before which the ray is not in it. Of `hits`, only limb, inside and undecided are written.
-    """
-    for k in range(hits.limb.size):
-        previous, ray = NO_LIMB, ray_at(batch.rays, k)
-        best, trusted, displacement = no_hit(ray.limit), is_trusted(ray), exact_displacement(batch.rays, k)
-        is_line, best_is_flat = ray.radius == 0.0, False
-        for position in range(offsets[k], offsets[k + 1]):
-            limb = codes[position] // 2
-            one = limb_at(table.rows, table.kernel_shape, limb)
-            start, end = sides[position, 0] + 0, sides[position, 1] + 0
-            bounds = settled_bounds(ray, displacement, one, batch.policy, (start, end))
-            if bounds.possible and not (bounds.certain or bounds.inside) and start == UNKNOWN and end == UNKNOWN:
-                last = as_vector(batch.rays.second, k)
-                (start, _), (end, _) = level_sides(ray, displacement, last, batch.rays.is_segment, one)
-                bounds = settled_bounds(ray, displacement, one, batch.policy, (start, end))
-            missed[position] = trusted and not (bounds.possible or bounds.inside)
-            is_later = trusted and bounds.possible and not bounds.inside and bounds.lower > 0.0
-            earliest[position] = bounds.lower * ray.per_length * BEFORE if is_later else 0.0
-            if limb != previous:
-                is_flat = not is_line and batch.policy != POLICY_EXIT and touches_between_edges(ray, one, bounds)
-                have_planes = is_line or (is_flat and best_is_flat)
-                best = closer_or_tied(
-                    best, limb, bounds, table.rows, table.kernel_shape, have_planes, batch.policy == POLICY_EXIT
-                )
-                best_is_flat = is_flat if best[0] == limb else best_is_flat
-            previous = limb
-        hits.undecided[k], hits.inside[k] = not trusted or is_undecided(best), best[2].inside
-        hits.limb[k] = NO_LIMB if hits.undecided[k] else int(best[0])
->>>>>>> f9ea5d5220be21b92254eee5482b39ddc836b2a2
 
 
 @inlined
