@@ -6,6 +6,7 @@ Contacts with turning boxes are not exact, but bounded from both sides.
 from dataclasses import dataclass
 from fractions import Fraction
 from functools import cached_property
+from math import inf
 from typing import TypeAlias, cast
 
 import numpy as np
@@ -22,6 +23,7 @@ from cylcollide.kernels.interval import UNDECIDED_FACE
 from cylcollide.kernels.limb_table import is_considered
 from cylcollide.kernels.ray import Rays, broadcast_index
 from cylcollide.query.exact_fallback import exact_limb, ray_numbers
+from cylcollide.query.loops.moving import write_lower_bounds
 from cylcollide.query.loops.moving_exit import BOX_BOUNDS, bound_box
 from cylcollide.query.loops.moving_pair import LEFT_OUT
 from cylcollide.query.loops.moving_refine import is_still
@@ -83,11 +85,18 @@ class BulletInterval:
 
     def first_contact(self) -> "tuple[FirstContact | None, bool]":
         """The first contact, ties by the lowest row, and whether a turning box may be hit earlier."""
-        possible = [found for pair in self.considered() if (found := pair.first_contact()) is not None]
-        first: FirstContact | None = None
-        for found in possible:
-            if found.latest is not None and (first is None or found.latest < cast(Algebraic, first.latest)):
-                first = found
+        query, possible, first = self.request.query, list[FirstContact](), None
+        near = query.limb[query.offsets[self.number] : query.offsets[self.number + 1]].tolist()
+        lower = np.empty(len(near))
+        write_lower_bounds(query, self.number, lower)
+        not_before = dict(zip(near, lower.tolist(), strict=True))
+        for pair in sorted(self.considered(), key=lambda one: not_before[one.limb]):
+            begin = not_before[pair.limb]
+            if begin == inf or (first and self.at(begin) > cast(Algebraic, first.latest)):
+                break
+            if (found := pair.first_contact()) is not None:
+                possible.append(found)
+                first = found if found.precedes(first) else first
         if first is None:
             return None, bool(possible)
         latest = cast(Algebraic, first.latest)
@@ -215,6 +224,12 @@ class FirstContact:
     latest: Algebraic | None
     """None: the contact is possible, but not certain."""
     known_face: Face | None = None
+
+    def precedes(self, other: "FirstContact | None") -> bool:
+        """Whether its latest moment is earlier than that of another, ties by the lowest row; not without one."""
+        if self.latest is None or other is None or other.latest is None:
+            return self.latest is not None
+        return self.latest < other.latest or (self.pair.limb < other.pair.limb and self.latest == other.latest)
 
     @property
     def is_exact(self) -> bool:

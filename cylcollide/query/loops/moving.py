@@ -146,6 +146,16 @@ def first_in_interval(query: MovingQuery, i: int, j: int) -> tuple[Closest, bool
     return best, is_undecided(best) | (is_possible & ends_late) | (query.intervals.is_open[j] & (nearest >= 0))
 
 
+@compiled_loop
+def write_lower_bounds(query: MovingQuery, j: int, lower: Column[np.float64]) -> None:
+    """Write a u of interval j before which its bullet does not hit each of its candidates, inf where it never does."""
+    for k in range(lower.size):
+        limb, lower[k] = query.limb[query.offsets[j] + k], 0.0
+        if limb != LEFT_OUT and not query.intervals.is_open[j]:
+            bounds = limb_bounds(query, j, limb)
+            lower[k] = bounds.lower if bounds.possible else inf
+
+
 @compiled
 def bounds_until_protected(query: MovingQuery, j: int, pair: int) -> HitBounds:
     """`limb_bounds` of a candidate, which cannot be hit once its protection begins."""
