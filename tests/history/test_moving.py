@@ -90,6 +90,32 @@ def test_a_protection_that_begins_in_flight_ends_contacts():
     assert (free.hit & ~hits.hit).any()
 
 
+def test_bones_that_share_balls_and_limbs_that_are_there_twice_need_no_exact_arithmetic():
+    rng = np.random.default_rng(3)
+    here = rng.uniform(-1.0, 1.0, (5, 4, 3))
+    there = here + rng.uniform(-0.1, 0.1, here.shape)
+    chains = [(at[:, :-1].reshape(-1, 3), at[:, 1:].reshape(-1, 3)) for at in (here, there)]
+    bones = cc.Limbs.capsules(*chains[0], 0.2)
+    twice = cc.Limbs.tapered_cylinders([[0.0, 0.0, 2.0]] * 2, [[0.0, 0.0, 3.0]] * 2, 0.4, 0.2)
+    world = cc.HitWorld(cc.Limbs.concat([bones[::-1], cc.Limbs.spheres(here[0], 0.2), twice]))
+    history = PoseHistory(world, 2)
+    history.record(0.0)
+    p1, p2 = (
+        np.concatenate((ends[::-1], there[0], more)) for ends, more in zip(chains[1], (twice.p1, twice.p2), strict=True)
+    )
+    p2[15:19] = p1[15:19]
+    world.set_endpoints(p1, p2)
+    history.record(1.0)
+    n = N // 4
+    goal = np.where(np.arange(n)[:, None] % 5 == 0, [0.0, 0.0, 2.5], here.reshape(-1, 3)[rng.integers(0, 20, n)])
+    start, aside = goal + rng.normal(size=(n, 3)), 0.1 * rng.normal(size=(n, 3))
+    hits = history.cast_moving(start, 2.0 * goal - start + aside, 0.25, 0.75)
+    assert hits.rechecked == 0
+    ticks = Ticks(history, len(world.limbs))
+    bullets = [Bullet(a, b, 0.25, 0.75) for a, b in zip(start, 2.0 * goal - start + aside, strict=True)]
+    assert sum(check_row(ticks, hits, i, bullet) for i, bullet in enumerate(bullets)) > 0.7 * n
+
+
 @pytest.mark.machine_code
 def test_bits_are_equal_one_by_one_and_with_two_threads(monkeypatch: pytest.MonkeyPatch):
     life, history = recorded_life(2, "bones")

@@ -5,7 +5,7 @@ from typing import NamedTuple
 
 import numpy as np
 
-from cylcollide._types import NO_LIMB, Column, Face, Rows
+from cylcollide._types import NO_LIMB, Column, Face, Rows, Shape
 from cylcollide.kernels.hit_bounds import Closest, closer, is_undecided, no_hit
 from cylcollide.kernels.inside_policy import HitBounds
 from cylcollide.kernels.interval import UNDECIDED_FACE
@@ -21,12 +21,26 @@ from cylcollide.query.loops.moving_pair import (
     pair_of,
     pairs_at,
 )
-from cylcollide.query.loops.moving_rows import ALPHA0, ALPHA1, BOX, END, START, vector
+from cylcollide.query.loops.moving_rows import (
+    ALPHA0,
+    ALPHA1,
+    BOX,
+    END,
+    EXTENT,
+    P1,
+    P1_NEXT,
+    P2,
+    RADIUS,
+    START,
+    MovingRows,
+    vector,
+)
 from cylcollide.query.loops.packets import SHAPES, prefetch_limb
-from cylcollide.runtime.compile import compiled, compiled_loop
+from cylcollide.runtime.compile import compiled, compiled_loop, inlined, noinline
 from cylcollide.runtime.simd import LANES, lane, movemask
 
-NONE = int(Face.NONE)
+CAPSULE, SPHERE = int(Shape.CAPSULE), int(Shape.SPHERE)
+NONE, CAP1, CAP2 = int(Face.NONE), int(Face.CAP1), int(Face.CAP2)
 
 ROUNDING_OF_UNTIL = 2.0**-48
 """Four times the error of `MovingQuery.until`: contacts so near to it are left to exact arithmetic."""
@@ -134,16 +148,54 @@ def first_in_interval(query: MovingQuery, i: int, j: int) -> tuple[Closest, bool
             least, nearest = query.earliest[pair], pair
     if nearest >= 0:
         k = query.limb[nearest]
-        best = closer(best, float(k), bounds_until_protected(query, j, nearest))
+        best = closer_or_tied(query, best, k, bounds_until_protected(query, j, nearest))
     for pair in range(begin, end):
         k = query.limb[pair]
         if pair != nearest and query.earliest[pair] <= best[2].upper and is_candidate(query, k, i):
-            best = closer(best, float(k), bounds_until_protected(query, j, pair))
+            best = closer_or_tied(query, best, k, bounds_until_protected(query, j, pair))
     # the last moment of an interval that is not the last belongs to the next one
     limb, next_possible, hit = best
     is_possible = (limb >= 0.0) | (next_possible < inf)
     ends_late = (hit.upper >= 1.0) & (not query.intervals.is_last[j])
     return best, is_undecided(best) | (is_possible & ends_late) | (query.intervals.is_open[j] & (nearest >= 0))
+
+
+@inlined
+def closer_or_tied(query: MovingQuery, closest: Closest, k: int, bounds: HitBounds) -> Closest:
+    """As `closer`, but of limbs that are certainly hit at the same time, the lower row is first."""
+    best, next_possible, hit = closest
+    are_certain = bounds.certain and hit.certain and best >= 0.0
+    if not (are_certain and bounds.lower <= hit.upper and hit.lower <= bounds.upper):
+        return closer(closest, float(k), bounds)
+    if not are_tied(query.table, (k, bounds.face), (int(best), hit.face)):
+        return closer(closest, float(k), bounds)
+    return closest if best < k else (float(k), next_possible, bounds)
+
+
+@noinline
+def are_tied(table: MovingRows, one: tuple[int, float], other: tuple[int, float]) -> bool:
+    """Whether two limbs, each hit through a face, are the same, or are hit at a ball that both have, as bones do."""
+    rows, shapes = table.rows, table.kernel_shape
+    (k, face), (j, other_face) = one, other
+    begin, other_begin = ball_at(shapes[k], face), ball_at(shapes[j], other_face)
+    if begin >= 0 and other_begin >= 0:
+        equal = rows[k, RADIUS] == rows[j, RADIUS]
+        for i in range(3):
+            equal &= rows[k, begin + i] == rows[j, other_begin + i]
+            equal &= rows[k, begin + P1_NEXT - P1 + i] == rows[j, other_begin + P1_NEXT - P1 + i]
+        return bool(equal)
+    equal = shapes[k] == shapes[j] and shapes[k] != BOX
+    for i in range(P1, EXTENT):
+        equal &= rows[k, i] == rows[j, i]
+    return bool(equal)
+
+
+@inlined
+def ball_at(shape: int, face: float) -> int:
+    """The column of a limb's row with the centre of the ball to which a hit belongs, -1 if to none."""
+    if shape == SPHERE or (shape == CAPSULE and face == CAP1):
+        return P1
+    return P2 if shape == CAPSULE and face == CAP2 else -1
 
 
 @compiled_loop
