@@ -102,7 +102,7 @@ def write_numbers(batch: RayBatch, table: LimbRows, i: int, hits: HitColumns, ch
         hits.fraction[i], hits.face[i] = 0.0, INSIDE
         return
     cast_alone(batch, table, i, limb, hits)
-    if hits.undecided[i] or hits.limb[i] == NO_LIMB:
+    if hits.undecided[i]:
         hits.undecided[i] = write_own_chord(chords, row, batch, table, i, limb, False)
         if not hits.undecided[i]:
             leaves = chords.entry_face[row] == INSIDE and batch.policy == POLICY_EXIT
