@@ -92,7 +92,7 @@ class Explanation(metaclass=Shown):
     nearest: float
     """Fraction of the segment at which the grown limb touches it."""
     rechecked: bool
-    """Whether exact arithmetic decides, because float64 bounds do not."""
+    """Whether exact arithmetic decides, because bounds do not."""
     _table: LimbTable = field(repr=False, compare=False)
     """The table of this one limb."""
 
@@ -117,7 +117,7 @@ class Explanation(metaclass=Shown):
             lines.append(f"  {'inside':<10} {_span(entry, leave)}  {first.name} -> {last.name}")
         lines += [f"  {bound.name:<10} {_span(bound.begins, bound.ends)}" for bound in self.bounds]
         word = "depth" if self.hit else "clearance"
-        how = "exact arithmetic decided" if self.rechecked else "float64 bounds decided"
+        how = "exact arithmetic decided" if self.rechecked else "floating-point bounds decided"
         lines += [f"  {word:<10} {abs(self.clearance):.6g}", f"  {how}"]
         return "\n".join(lines + ([] if self.hit else [f"  {line}" for line in remarks_on_end(self.end)]))
 
