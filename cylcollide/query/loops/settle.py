@@ -37,7 +37,7 @@ def settle_rows(
     """Find the closest limb of each of the given rays among the pieces on its list; returns how many stay undecided.
 
     Writes, per piece, `earliest`: a fraction before which the ray is not in its limb, inf for a certain miss; per ray,
-    `hits`: limb and inside, and if there are `chords`, one for each ray, face and fraction, too, perhaps of its chord.
+    `hits`: limb and inside. With `chords`, one for each ray, also face and fraction, and the chord if it decides these.
     """
     count = 0
     for k in range(rows.size):
@@ -96,8 +96,8 @@ def settle_closest(
 
 @inlined
 def write_numbers(batch: RayBatch, table: LimbRows, i: int, hits: HitColumns, chords: ChordColumns, row: int) -> None:
-    """Write face and fraction of ray i, whose limb is known, or else also its chord."""
-    limb, inside = hits.limb[i] + 0, hits.inside[i] & True
+    """Write face and fraction of ray i, whose limb is known; its chord, too, if only that decides them."""
+    limb, inside = int(hits.limb[i]), bool(hits.inside[i])
     if inside and batch.policy == POLICY_HIT:
         hits.fraction[i], hits.face[i] = 0.0, INSIDE
         return
