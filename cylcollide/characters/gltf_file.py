@@ -307,7 +307,7 @@ def read(path: str | PathLike[str], what: str, interpret: Callable[[GltfFile], I
         document = kind.load_from_bytes(data) if binary else kind.gltf_from_json(data.decode("utf-8-sig"))
         if document is None:
             raise ValueError("it is empty")
-        text = data[20 : 20 + int.from_bytes(data[12:16], "little")] if binary else data
+        text = data[20 : 20 + int.from_bytes(data[12:16], "little")] if binary else data  # the first chunk is JSON
         return interpret(GltfFile(document, file, text))
     except (FileNotFoundError, ArgumentError):
         raise

@@ -1,15 +1,15 @@
 """Order of hits that float64 bounds cannot separate, found from the numbers that define the limbs.
 
-Exact arithmetic takes a hundred times as long. But every ray hits equal limbs at the same time, and so it does capsules
-at a ball that they share, as bones at a joint; and the order in which it reaches parallel planes depends on their
-heights alone. Of limbs that are hit at the same time the lowest index is closest, as in `exact.order`.
+Exact arithmetic takes a hundred times as long. But every ray hits equal limbs at the same time, and capsules that share
+a ball, as bones at a joint, if it hits both there; it reaches parallel planes in the order of their heights. Of limbs
+that are hit at the same time the lowest index is closest, as in `exact.order`.
 """
 
 from cylcollide._types import Face, Float64Array, Int8Array, Shape
 from cylcollide.kernels.double_double import two_difference, two_product, two_sum
 from cylcollide.kernels.hit_bounds import Closest, closer
 from cylcollide.kernels.inside_policy import HitBounds
-from cylcollide.kernels.limb_table import BOX_AXES, CENTRE, P1, P2, RADIUS, ROW
+from cylcollide.kernels.limb_table import BOX_AXES, CENTRE, P1, RADIUS, ROW
 from cylcollide.runtime.compile import inlined, linkonce
 from cylcollide.runtime.simd import LANES, load, movemask
 
@@ -40,16 +40,27 @@ def closer_or_tied(
     determine planes; a thick ray may touch an edge. `may_leave`: whether a limb that holds the start is hit where the
     ray leaves it.
     """
-    best, next_possible, hit = closest
-    if not (
-        bounds.certain and bounds.lower <= hit.upper and hit.lower <= bounds.upper and best >= 0.0 and shapes.size > 0
-    ):
+    best, _, hit = closest
+    if shapes.size == 0 or not overlap(closest, bounds):
         return closer(closest, float(limb), bounds)
     have_balls = not (may_leave and (bounds.inside or hit.inside))  # else one may enter the ball, the other leave it
     faces = (limb, bounds.face), (int(best), hit.face)
-    order = hit_order(rows, shapes, *faces, have_planes, have_balls, bounds.inside)
+    return closer_by(hit_order(rows, shapes, *faces, have_planes, have_balls, bounds.inside), closest, limb, bounds)
+
+
+@inlined
+def overlap(closest: Closest, bounds: HitBounds) -> bool:
+    """Whether a limb is certainly hit, but bounds do not tell whether before the closest limb."""
+    best, _, hit = closest
+    return bounds.certain and bounds.lower <= hit.upper and hit.lower <= bounds.upper and best >= 0.0
+
+
+@inlined
+def closer_by(order: int, closest: Closest, limb: int, bounds: HitBounds) -> Closest:
+    """As `closer`, by the order of a limb's hit and the closest one."""
     if order == UNKNOWN:
         return closer(closest, float(limb), bounds)
+    best, next_possible, hit = closest
     inside = hit.inside | bounds.inside
     if order == LATER or (order == TIED and limb > best):
         return best, next_possible, HitBounds(True, True, hit.lower, hit.upper, inside, hit.face)
@@ -84,23 +95,23 @@ def hit_order(
 
 @inlined
 def share_ball(rows: Float64Array, shapes: Int8Array, one: tuple[int, float], other: tuple[int, float]) -> bool:
-    """Whether both hits are those of one ball, with the same numbers, which both limbs have."""
-    end, other_end = ball_at(shapes, one), ball_at(shapes, other)
-    if end < 0 or other_end < 0 or rows[one[0], RADIUS] != rows[other[0], RADIUS]:
+    """Whether both hits are on a ball that both limbs have."""
+    (k, face), (j, other_face) = one, other
+    end, other_end = ball_at(shapes[k], face), ball_at(shapes[j], other_face)
+    if end < 0 or other_end < 0 or rows[k, RADIUS] != rows[j, RADIUS]:
         return False
     equal = 0
-    for k in range(3):
-        equal += rows[one[0], end + k] == rows[other[0], other_end + k]
+    for i in range(3):
+        equal += rows[k, P1 + 3 * end + i] == rows[j, P1 + 3 * other_end + i]
     return equal == 3
 
 
 @inlined
-def ball_at(shapes: Int8Array, hit: tuple[int, float]) -> int:
-    """The column of a limb's row with the centre of the ball to which a hit belongs, -1 if to none."""
-    limb, face = hit
-    if shapes[limb] == SPHERE or (shapes[limb] == CAPSULE and face == CAP1):
-        return P1
-    return P2 if shapes[limb] == CAPSULE and face == CAP2 else -1
+def ball_at(shape: int, face: float) -> int:
+    """The end of a limb, 0 or 1, that is the centre of the ball to which a face belongs; -1 if it belongs to none."""
+    if shape == SPHERE or (shape == CAPSULE and face == CAP1):
+        return 0
+    return 1 if shape == CAPSULE and face == CAP2 else -1
 
 
 @inlined

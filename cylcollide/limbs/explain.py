@@ -26,9 +26,8 @@ from cylcollide.kernels.ray import Rays
 from cylcollide.limbs import explain_drawing, tables
 from cylcollide.limbs.figures import save_figure
 from cylcollide.process.signatures import Shown
-from cylcollide.query.at_surface import own_pieces
 from cylcollide.query.clearance import clearance_of
-from cylcollide.query.exact_fallback import exact_limb, resolve_hits
+from cylcollide.query.exact_fallback import exact_limb, own_pieces, resolve_hits
 from cylcollide.query.hits import named_columns
 from cylcollide.query.loops import single
 from cylcollide.query.loops.columns import empty_hits

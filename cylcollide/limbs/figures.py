@@ -33,11 +33,12 @@ def save_figure(figure: "Figure", path: Any, **options: Any) -> None:
 
     ValueError if `path` is neither, or Matplotlib writes no such files.
     """
-    if not isinstance(path, str | PathLike):
-        if not hasattr(path, "write"):
-            raise ValueError(f"path: expected the name of a picture, got {shown(path)}; end it in .png or .svg")
-    elif (ending := Path(path).suffix[1:].lower()) not in ("", *(kinds := figure.canvas.get_supported_filetypes())):
-        raise ValueError(f"path: expected a name that ends in .{', .'.join(sorted(kinds))}, got .{ending}: {path}")
+    if isinstance(path, str | PathLike):
+        ending, kinds = Path(path).suffix[1:].lower(), figure.canvas.get_supported_filetypes()
+        if ending and ending not in kinds:
+            raise ValueError(f"path: expected a name that ends in .{', .'.join(sorted(kinds))}, got .{ending}: {path}")
+    elif not hasattr(path, "write"):
+        raise ValueError(f"path: expected the name of a picture, got {shown(path)}; end it in .png or .svg")
     figure.savefig(path, **options)
 
 

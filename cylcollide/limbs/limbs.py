@@ -28,10 +28,9 @@ from cylcollide.limbs.point_queries import PointQueries
 from cylcollide.limbs.tables import Labels
 from cylcollide.process.signatures import NO_CONSTRUCTOR
 from cylcollide.query.arguments import arguments_of
-from cylcollide.query.at_surface import own_pieces
 from cylcollide.query.boxes import BoxRequest, box_request, touching
 from cylcollide.query.clearance import OwnLimbs
-from cylcollide.query.exact_fallback import resolve_hits
+from cylcollide.query.exact_fallback import own_pieces, resolve_hits
 from cylcollide.query.farthest import rows_of
 from cylcollide.query.hits import RayHits, named_columns
 from cylcollide.query.labels import RowLabels, bare_labels

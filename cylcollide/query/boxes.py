@@ -23,7 +23,6 @@ from cylcollide.exact.ball_and_box import boxes_touch
 from cylcollide.kernels.limb_table import LimbTable, make_table
 from cylcollide.kernels.traits import ROUND
 from cylcollide.query import exact_fallback
-from cylcollide.query.at_surface import own_pieces
 from cylcollide.query.farthest import any_across, cross, direction, dot, farthest, parts, rows_of
 from cylcollide.query.hits import named_columns
 from cylcollide.query.loops.approach import NEAR, OPEN
@@ -172,7 +171,7 @@ def _exact_hits(request: RayRequest, table: LimbTable) -> BoolArray:
     cast_rows(request.batch, table.kernel_rows, hits)
     if hits.undecided.any():
         read = named_columns(request.batch, hits)
-        exact_fallback.resolve_hits(read, table, "hit", partial(own_pieces, table))
+        exact_fallback.resolve_hits(read, table, "hit", partial(exact_fallback.own_pieces, table))
     return np.asarray(hits.limb >= 0)
 
 

@@ -45,7 +45,6 @@ from cylcollide.query.segment_frame import segment_about_limb
 CULL_PAD = 2.0**-40
 """Bound on the relative error of the distances by which limbs are culled: more than ten times the true one."""
 
-
 TESTED_AT_ONCE = 64
 """Limbs, the nearest ones first, whose growths for a ray that loops leave open are computed at once."""
 
@@ -130,16 +129,21 @@ def considered_rows(limbs: LabelledLimbs, batch: RayBatch, i: int) -> Int64Array
 
 
 def clearances(
-    rays: Rays, limbs: LabelledLimbs, row: Int32Array, inside: InsidePolicy, considered: Considered, given: Int64Array
+    batch: RayBatch,
+    limbs: LabelledLimbs,
+    row: Int32Array,
+    inside: InsidePolicy,
+    considered: Considered,
+    given: Int64Array,
 ) -> tuple[Float64Array, Int32Array]:
     """The clearance of each ray, (n,), from the limb that it hits, otherwise the nearest; and that limb's row.
 
     `row` (n,): the row in `limbs` of the limb that is hit, -1 for a miss; the returned row is that in the state.
     `given`: the rows of the rays among those of `considered`.
     """
-    growth = growths_of(rays, limbs, row)
+    growth, radius = growths_of(batch.rays, limbs, row), batch.rays.radius
     of_limb = row if limbs._state_row is None else gather(limbs._state_row, row, NO_LIMB)
-    thin = np.broadcast_to(rays.radius == 0.0, len(row)) if len(rays.radius) else np.True_
+    thin = np.broadcast_to(radius == 0.0, len(row)) if len(radius) else np.True_
     growth = np.where((row >= 0) & thin, np.minimum(growth, 0.0), growth)  # consistent with the exact verdict
     missed = np.flatnonzero(row < 0)
     if missed.size:
@@ -147,7 +151,7 @@ def clearances(
         growth[missed], of_limb[missed] = considered.nearest(given[missed])
         for i in np.flatnonzero(of_limb == OPEN).tolist():
             judged, rows = considered.of_ray(given.item(i))
-            nearest, growth[i] = nearest_of(rays, i, judged, rows, inside)
+            nearest, growth[i] = nearest_of(batch, i, judged, rows, inside)
             own = judged._state_row
             of_limb[i] = nearest if nearest == NO_LIMB or own is None else own[nearest]
     return growth, of_limb
@@ -177,12 +181,14 @@ def corner_speeds(
     return CORNER_SPEEDS[kind] * np.where(kind == int(Shape.TAPERED), (1.0 + slope) * (1.0 + CULL_PAD), 1.0)
 
 
-def nearest_of(rays: Rays, i: int, limbs: LabelledLimbs, rows: Int64Array, inside: InsidePolicy) -> tuple[int, float]:
+def nearest_of(
+    batch: RayBatch, i: int, limbs: LabelledLimbs, rows: Int64Array, inside: InsidePolicy
+) -> tuple[int, float]:
     """The limb that needs the least growth to touch ray i, which misses all, the first of equals; and this growth.
 
     Limbs that the policy skips because the ray starts in them do not count. -1 and inf if there is none.
     """
-    best, least_limb, ray, table = inf, NO_LIMB, ray_numbers(rays, i), limbs._table
+    best, least_limb, ray, table = inf, NO_LIMB, ray_numbers(batch.rays, i), limbs._table
     speeds = corner_speeds(table.kind, table.p1, table.p2, table.radius, table.radius2)
     bounds = (np.maximum(least_distances(table, ray), 0.0) / speeds)[rows]
     order = np.argsort(bounds, kind="stable")
@@ -190,7 +196,8 @@ def nearest_of(rays: Rays, i: int, limbs: LabelledLimbs, rows: Int64Array, insid
         part = order[begin : begin + TESTED_AT_ONCE]
         if bounds[part[0]] > best:
             break
-        growths = certain_growths(repeated(rays, i, len(part)), limbs, rows[part].astype(np.int32))
+        repeated = take_rays(batch, np.full(len(part), i)).rays
+        growths = certain_growths(repeated, limbs, rows[part].astype(np.int32))
         for k, growth in zip(part.tolist(), growths.tolist(), strict=True):
             if bounds[k] > best:
                 break
@@ -200,12 +207,6 @@ def nearest_of(rays: Rays, i: int, limbs: LabelledLimbs, rows: Int64Array, insid
                 continue
             best, least_limb = min((best, least_limb), (max(least, 0.0), limb))
     return least_limb, best
-
-
-def repeated(rays: Rays, i: int, n: int) -> Rays:
-    """Ray i, n times."""
-    origin, second = np.tile(rays.origin[i], (n, 1)), np.tile(rays.second[i], (n, 1))
-    return Rays(origin, second, rays.is_segment, np.broadcast_to(rays.distance, len(rays.origin))[i, None], np.empty(0))
 
 
 def least_distances(table: LimbTable, ray: RayNumbers) -> Float64Array:

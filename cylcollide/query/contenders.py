@@ -10,10 +10,8 @@ from cylcollide.query.scratch import scratch_for_surface
 ROUNDED, DISTANCE_ERROR = 2.0**-52, 2.0**-86
 """Bounds of the errors of a nearest place's distance: relative to itself, and to the coordinates of point and limb."""
 
-CAPSULE, SPHERE, BOX, CAP1, CAP2 = (
-    *(int(Shape.CAPSULE), int(Shape.SPHERE), int(Shape.BOX)),
-    *(int(Face.CAP1), int(Face.CAP2)),
-)
+CAPSULE, SPHERE, BOX = int(Shape.CAPSULE), int(Shape.SPHERE), int(Shape.BOX)
+CAP1, CAP2 = int(Face.CAP1), int(Face.CAP2)
 HALF = BOX_AXES + 9
 
 SAME_BALL, SAME_PLACE = -1.0, -2.0

@@ -25,7 +25,6 @@ from cylcollide.exact.thick import grown_by
 from cylcollide.kernels.limb_table import LimbRows, LimbTable
 from cylcollide.kernels.ray import Rays, limit_of, radius_of
 from cylcollide.kernels.traits import BOUNDED
-from cylcollide.query.at_surface import Settled, settle
 from cylcollide.query.loops.chords import cast_chords, complete_chords, pieces_of_rays
 from cylcollide.query.loops.columns import (
     ChordColumns,
@@ -43,6 +42,7 @@ from cylcollide.query.loops.columns import (
     take_rays_of_chords,
 )
 from cylcollide.query.loops.inputs import RayBatch
+from cylcollide.query.loops.settle import settle_rows
 from cylcollide.query.loops.single import cast_rows
 from cylcollide.query.request import LabelledLimbs, take_rays
 from cylcollide.query.thick import Bounded, is_open
@@ -56,6 +56,12 @@ ExactRows: TypeAlias = tuple[Int64Array, Float64Array]
 
 NO_CHORDS = empty_chords(0)
 NO_ROWS: ExactRows = np.zeros(0, np.int64), np.zeros((0, 2))
+
+
+def own_pieces(table: LimbTable, rows: Int64Array) -> CompressedRows:
+    """One piece per row: of the limb in that row, or of the only limb."""
+    own = rows if len(table.kind) > 1 else np.zeros_like(rows)
+    return np.arange(len(rows) + 1), (2 * own).astype(np.int32)
 
 
 def ray_numbers(rays: Rays, i: int) -> RayNumbers:
@@ -133,10 +139,10 @@ def resolve_hits(
     """
     batch, hits = read("batch"), HitColumns._make(map(read, HitColumns._fields))
     rows = np.flatnonzero(hits.undecided)
-    chords = empty_chords(len(rows))
-    settled = settle(batch, table, rows, candidates(rows), hits, chords)
-    if settled.undecided:
-        _resolve_exactly(batch, table, inside, rows, settled, hits, chords)
+    chords, lists = empty_chords(len(rows)), candidates(rows)
+    earliest = np.empty(len(lists[1]))
+    if settle_rows(batch, table.kernel_rows, rows, *lists, earliest, hits, chords):
+        _resolve_exactly(batch, table, inside, rows, lists, earliest, hits, chords)
     of_chords = np.flatnonzero(chords.limb >= 0)
     return ChordRows(offsets_of(rows[of_chords], len(hits.limb)), hits.undecided, take_chords(chords, of_chords))
 
@@ -146,7 +152,8 @@ def _resolve_exactly(
     table: LimbTable,
     inside: InsidePolicy,
     rows: Int64Array,
-    settled: Settled,
+    lists: CompressedRows,
+    earliest: Float64Array,
     hits: HitColumns,
     chords: ChordColumns,
 ) -> None:
@@ -155,8 +162,8 @@ def _resolve_exactly(
     for k in opened.tolist():
         i = rows.item(k)
         limb = hits.limb.item(i)
-        limbs, earliest = ([limb], [0.0]) if limb >= 0 else settled.by_entry(k, batch.rays, table)
-        hits.inside[i] |= _write_first(chords, k, batch.rays, i, table, limbs, inside, earliest)
+        limbs, entries = ([limb], [0.0]) if limb >= 0 else _by_entry(k, batch.rays, table, lists, earliest)
+        hits.inside[i] |= _write_first(chords, k, batch.rays, i, table, limbs, inside, entries)
     ray, opened = rows[opened], opened[chords.limb[opened] >= 0]
     hits.limb[ray], hits.fraction[ray], hits.face[ray] = NO_LIMB, np.inf, int(Face.NONE)
     ray = rows[opened]
@@ -166,6 +173,19 @@ def _resolve_exactly(
     chords.fraction[opened], chords.exact_hit[opened] = ends[:, 0], True
     _prefer_casts(part, table, opened, chords)
     hits.limb[ray], hits.fraction[ray], hits.face[ray] = chords.limb[opened], chords.fraction[opened], face
+
+
+def _by_entry(
+    k: int, rays: Rays, table: LimbTable, lists: CompressedRows, earliest: Float64Array
+) -> tuple[list[int], list[float]]:
+    """The limbs that the ray of list k may hit, sorted by the earliest fraction of each, and these fractions."""
+    own = slice(lists[0][k], lists[0][k + 1])
+    limbs, entries = lists[1][own] >> 1, earliest[own]
+    limbs, entries = limbs[entries < np.inf], entries[entries < np.inf]
+    if len(rays.radius) and np.isin(table.kind[limbs], BOUNDED).any():
+        entries = np.zeros(len(limbs))  # where bounds replace an exact contact, a later limb may be first
+    pairs = sorted(set(zip(entries.tolist(), limbs.tolist(), strict=True)))
+    return [limb for _, limb in pairs], [entry for entry, _ in pairs]
 
 
 def exact_hits(resolved: ChordRows | None, inside: InsidePolicy) -> ExactRows:
@@ -229,11 +249,14 @@ def resolve_any(
 ) -> None:
     """Write into `blocked` whether each undecided ray hits any limb; overwrites `hits`."""
     rows = np.flatnonzero(hits.undecided)
-    settled = settle(batch, table, rows, pieces_of_rays(batch, table.kernel_rows, tree, rows), hits, NO_CHORDS)
+    lists = pieces_of_rays(batch, table.kernel_rows, tree, rows)
+    earliest = np.empty(len(lists[1]))
+    settle_rows(batch, table.kernel_rows, rows, *lists, earliest, hits, NO_CHORDS)
     for k in np.flatnonzero(hits.undecided[rows]).tolist():
-        ray = ray_numbers(batch.rays, rows.item(k))
-        solids = _solids(batch.rays, rows.item(k), table, settled.by_entry(k, batch.rays, table)[0])
-        hits.limb[rows[k]] = next((one for one, solid in solids if order.limb_hit(ray, solid, inside)[0]), NO_LIMB)
+        i = rows.item(k)
+        ray, limbs = ray_numbers(batch.rays, i), _by_entry(k, batch.rays, table, lists, earliest)[0]
+        solids = _solids(batch.rays, i, table, limbs)
+        hits.limb[i] = next((one for one, solid in solids if order.limb_hit(ray, solid, inside)[0]), NO_LIMB)
     blocked[rows] = hits.limb[rows] >= 0
 
 
@@ -243,13 +266,11 @@ def resolve_chords(batch: RayBatch, table: LimbTable, begin: int, fast: ChordRow
     `codes`: the pieces that the rays may hit; `fast`: the kernels' chords of all rays.
     """
     rays, n = np.flatnonzero(fast.undecided), len(fast.undecided)
-    part, (offsets, listed) = (
-        take_rays(batch, begin + rays)._replace(policy=POLICY_HIT),
-        chords_of_rays(fast.offsets, rays),
-    )
-    every, codes = np.arange(len(rays)), codes[listed]
-    crossed = ~settle(part, table, every, (offsets, codes), empty_hits(len(rays)), NO_CHORDS).missed
-    ray, codes = ray_of_each(offsets)[crossed], codes[crossed]
+    part, every = take_rays(batch, begin + rays)._replace(policy=POLICY_HIT), np.arange(len(rays))
+    offsets, listed = chords_of_rays(fast.offsets, rays)
+    codes, earliest = codes[listed], np.empty(len(listed))
+    settle_rows(part, table.kernel_rows, every, offsets, codes, earliest, empty_hits(len(rays)), NO_CHORDS)
+    ray, codes = ray_of_each(offsets)[earliest < np.inf], codes[earliest < np.inf]
     found = ChordRows(offsets_of(ray, len(rays)), np.empty(len(rays), bool), empty_chords(len(codes)))
     if cast_chords(part, table.kernel_rows, found.offsets, codes, 0, found.chords, found.undecided):
         found = _exact_chords(part, table, found, codes)

@@ -160,8 +160,8 @@ class RayHits(HitFields):
         return self._considered or ConsideredNow(cast(State, self._limbs), self._read("batch"))
 
     def _clearances(self) -> Columns:
-        rays, given = self._read("batch").rays, np.arange(len(self)) if self._given is None else self._given
-        growth, limb = clearances(rays, self._limbs, self._row, self._inside, self._all_considered, given)
+        batch, given = self._read("batch"), np.arange(len(self)) if self._given is None else self._given
+        growth, limb = clearances(batch, self._limbs, self._row, self._inside, self._all_considered, given)
         return {"clearance": growth, "clearance_limb": limb}
 
     def _new_surface(self) -> Surface:

@@ -267,7 +267,7 @@ def read_from_file(kind: type[Result], columns: dict[str, NDArray[Any]]) -> Any:
 
     methods = (name for name in dir(kind) if name[0] != "_" and isfunction(getattr(kind, name)))
     own = {
-        **{name: property() for name in methods if not hasattr(Result, name)},  # they need more: unknown, too
+        **{name: property() for name in methods if not hasattr(Result, name)},  # without a getter: `unknown` is called
         "fields": fields,
         "__init__": init,
         "__getattr__": unknown,

@@ -6,8 +6,7 @@ from abc import abstractmethod
 from collections.abc import Callable
 from functools import cached_property
 from operator import index
-from types import MethodType
-from typing import Any, Generic, Protocol, Self, SupportsIndex, TypeAlias, TypeVar, overload
+from typing import Any, Protocol, Self, SupportsIndex, TypeAlias, TypeVar, overload
 
 import numpy as np
 from numpy.typing import NDArray
@@ -30,7 +29,6 @@ NO_HIT_GROUP = -1
 Surface: TypeAlias = tuple[Float64Array, Float64Array]
 """Positions and unit outward normals; (n, 3) each."""
 
-T = TypeVar("T")
 Row_co = TypeVar("Row_co", covariant=True)
 
 
@@ -40,28 +38,6 @@ class HasRows(Protocol[Row_co]):
     @property
     def _kind_of_row(self) -> type[Row_co]:
         """The class of a row, whose fields are names of columns."""
-
-
-class OfThePast(Generic[T]):
-    """Decorate a method of limbs with places: results of the present, of files, and without places do not have it."""
-
-    def __init__(self, method: Callable[[Any], T]) -> None:
-        self.__doc__, self._method = method.__doc__, method
-
-    @overload
-    def __get__(self, result: None, owner: type) -> Callable[[Any], T]: ...
-    @overload
-    def __get__(self, result: Any, owner: type) -> Callable[[], T]: ...
-    def __get__(self, result: Any, owner: type) -> Callable[..., T]:
-        """The method, bound to its result."""
-        if result is None:
-            return self._method
-        if result._present is None:
-            raise AttributeError(
-                f"{self._method.__name__}: expected a query of a PoseHistory, got one of the present, or of a file"
-            )
-        _ = result._surface  # AttributeError without places
-        return MethodType(self._method, result)
 
 
 class LimbFields(TimedResult):
@@ -133,8 +109,8 @@ class LimbFields(TimedResult):
         surface_loops.write_local_surface(self._row, *bones, position, normal, local_position, local_normal)
         return {"local_position": local_position, "local_normal": local_normal}
 
-    @OfThePast
-    def present_position(self) -> Float64Array:
+    @property
+    def present_position(self) -> Callable[[], Float64Array]:
         """Where these places are now, on limbs that have moved since; (n, 3), NaN for misses.
 
         Only for queries in the past. The place keeps its coordinates in the frame of its bone or
@@ -143,7 +119,14 @@ class LimbFields(TimedResult):
         axis; in a box it keeps its coordinates. Each call reads the present state of the world. In
         float64, not exact.
         """
-        present: Any = self._present  # not None: see `OfThePast`
+        if self._present is None:
+            raise AttributeError("present_position: expected a query of a PoseHistory, got one of the present")
+        _ = self._surface  # AttributeError without places
+        return self._present_position
+
+    def _present_position(self) -> Float64Array:
+        """`present_position`, of a result that has it."""
+        present: Any = self._present
         return frozen(present(self, self._surface[0], self._row, self._limbs._table))
 
 

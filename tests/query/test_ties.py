@@ -8,9 +8,9 @@ from support.exact_answers import check_chords, check_hits, solids_of
 from support.oracle.shapes.table import SHAPE_ROWS
 
 import cylcollide as cc
-from cylcollide.query.at_surface import settle
 from cylcollide.query.exact_fallback import NO_CHORDS
 from cylcollide.query.loops.columns import empty_hits
+from cylcollide.query.loops.settle import settle_rows
 from cylcollide.query.request import segment_request
 
 pytestmark = pytest.mark.plain_python
@@ -146,7 +146,7 @@ def test_a_ball_touches_a_face_before_the_edge_beside_it(first, beyond):
         request.copy_checked(0, 1)
         for order in ([0, 1], [1, 0]):  # in which they are tested
             found, lists = empty_hits(1), (np.array([0, 2]), 2 * np.array(order, np.int32))
-            settle(request.batch, limbs._table, np.arange(1), lists, found, NO_CHORDS)
+            settle_rows(request.batch, limbs._kernel_rows, np.arange(1), *lists, np.empty(2), found, NO_CHORDS)
             assert found.undecided[0] or found.limb[0] == hits.limb[0]
 
 

@@ -85,13 +85,11 @@ class BulletInterval:
 
     def first_contact(self) -> "tuple[FirstContact | None, bool]":
         """The first contact, ties by the lowest row, and whether a turning box may be hit earlier."""
-        query, possible, first = self.request.query, list[FirstContact](), None
-        near = query.limb[query.offsets[self.number] : query.offsets[self.number + 1]].tolist()
-        lower = np.empty(len(near))
-        write_lower_bounds(query, self.number, lower)
-        not_before = dict(zip(near, lower.tolist(), strict=True))
-        for pair in sorted(self.considered(), key=lambda one: not_before[one.limb]):
-            begin = not_before[pair.limb]
+        pairs, possible, first = self.considered(), list[FirstContact](), None
+        lower = np.empty(len(pairs))
+        write_lower_bounds(self.request.query, self.number, np.array([pair.limb for pair in pairs], np.int32), lower)
+        for k in np.argsort(lower, kind="stable").tolist():
+            pair, begin = pairs[k], lower.item(k)
             if begin == inf or (first and self.at(begin) > cast(Algebraic, first.latest)):
                 break
             if (found := pair.first_contact()) is not None:

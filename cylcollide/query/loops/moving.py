@@ -5,11 +5,12 @@ from typing import NamedTuple
 
 import numpy as np
 
-from cylcollide._types import NO_LIMB, Column, Face, Rows, Shape
-from cylcollide.kernels.hit_bounds import Closest, closer, is_undecided, no_hit
+from cylcollide._types import NO_LIMB, Column, Face, Rows
+from cylcollide.kernels.hit_bounds import Closest, is_undecided, no_hit
 from cylcollide.kernels.inside_policy import HitBounds
 from cylcollide.kernels.interval import UNDECIDED_FACE
 from cylcollide.kernels.ray import broadcast_index
+from cylcollide.kernels.ties import TIED, UNKNOWN, ball_at, closer_by, overlap
 from cylcollide.moving.bounds import certain_miss, moving_hit_bounds
 from cylcollide.moving.box import first_box_contact, relative_flight
 from cylcollide.query.loops.moving_pair import (
@@ -29,7 +30,6 @@ from cylcollide.query.loops.moving_rows import (
     EXTENT,
     P1,
     P1_NEXT,
-    P2,
     RADIUS,
     START,
     MovingRows,
@@ -39,8 +39,7 @@ from cylcollide.query.loops.packets import SHAPES, prefetch_limb
 from cylcollide.runtime.compile import compiled, compiled_loop, inlined, noinline
 from cylcollide.runtime.simd import LANES, lane, movemask
 
-CAPSULE, SPHERE = int(Shape.CAPSULE), int(Shape.SPHERE)
-NONE, CAP1, CAP2 = int(Face.NONE), int(Face.CAP1), int(Face.CAP2)
+NONE = int(Face.NONE)
 
 ROUNDING_OF_UNTIL = 2.0**-48
 """Four times the error of `MovingQuery.until`: contacts so near to it are left to exact arithmetic."""
@@ -148,11 +147,11 @@ def first_in_interval(query: MovingQuery, i: int, j: int) -> tuple[Closest, bool
             least, nearest = query.earliest[pair], pair
     if nearest >= 0:
         k = query.limb[nearest]
-        best = closer_or_tied(query, best, k, bounds_until_protected(query, j, nearest))
+        best = merged(query, best, k, bounds_until_protected(query, j, nearest))
     for pair in range(begin, end):
         k = query.limb[pair]
         if pair != nearest and query.earliest[pair] <= best[2].upper and is_candidate(query, k, i):
-            best = closer_or_tied(query, best, k, bounds_until_protected(query, j, pair))
+            best = merged(query, best, k, bounds_until_protected(query, j, pair))
     # the last moment of an interval that is not the last belongs to the next one
     limb, next_possible, hit = best
     is_possible = (limb >= 0.0) | (next_possible < inf)
@@ -161,28 +160,24 @@ def first_in_interval(query: MovingQuery, i: int, j: int) -> tuple[Closest, bool
 
 
 @inlined
-def closer_or_tied(query: MovingQuery, closest: Closest, k: int, bounds: HitBounds) -> Closest:
+def merged(query: MovingQuery, closest: Closest, k: int, bounds: HitBounds) -> Closest:
     """As `closer`, but of limbs that are certainly hit at the same time, the lower row is first."""
-    best, next_possible, hit = closest
-    are_certain = bounds.certain and hit.certain and best >= 0.0
-    if not (are_certain and bounds.lower <= hit.upper and hit.lower <= bounds.upper):
-        return closer(closest, float(k), bounds)
-    if not are_tied(query.table, (k, bounds.face), (int(best), hit.face)):
-        return closer(closest, float(k), bounds)
-    return closest if best < k else (float(k), next_possible, bounds)
+    best, _, hit = closest
+    is_tied = overlap(closest, bounds) and are_tied(query.table, (k, bounds.face), (int(best), hit.face))
+    return closer_by(TIED if is_tied else UNKNOWN, closest, k, bounds)
 
 
 @noinline
 def are_tied(table: MovingRows, one: tuple[int, float], other: tuple[int, float]) -> bool:
-    """Whether two limbs, each hit through a face, are the same, or are hit at a ball that both have, as bones do."""
+    """Whether two limbs, each hit at a face, are equal, or are hit at a ball that both have, as bones at a joint."""
     rows, shapes = table.rows, table.kernel_shape
     (k, face), (j, other_face) = one, other
-    begin, other_begin = ball_at(shapes[k], face), ball_at(shapes[j], other_face)
-    if begin >= 0 and other_begin >= 0:
+    end, other_end = ball_at(shapes[k], face), ball_at(shapes[j], other_face)
+    if end >= 0 and other_end >= 0:
         equal = rows[k, RADIUS] == rows[j, RADIUS]
         for i in range(3):
-            equal &= rows[k, begin + i] == rows[j, other_begin + i]
-            equal &= rows[k, begin + P1_NEXT - P1 + i] == rows[j, other_begin + P1_NEXT - P1 + i]
+            for first in (P1, P1_NEXT):
+                equal &= rows[k, first + 3 * end + i] == rows[j, first + 3 * other_end + i]
         return bool(equal)
     equal = shapes[k] == shapes[j] and shapes[k] != BOX
     for i in range(P1, EXTENT):
@@ -190,21 +185,13 @@ def are_tied(table: MovingRows, one: tuple[int, float], other: tuple[int, float]
     return bool(equal)
 
 
-@inlined
-def ball_at(shape: int, face: float) -> int:
-    """The column of a limb's row with the centre of the ball to which a hit belongs, -1 if to none."""
-    if shape == SPHERE or (shape == CAPSULE and face == CAP1):
-        return P1
-    return P2 if shape == CAPSULE and face == CAP2 else -1
-
-
 @compiled_loop
-def write_lower_bounds(query: MovingQuery, j: int, lower: Column[np.float64]) -> None:
-    """Write a u of interval j before which its bullet does not hit each of its candidates, inf where it never does."""
-    for k in range(lower.size):
-        limb, lower[k] = query.limb[query.offsets[j] + k], 0.0
-        if limb != LEFT_OUT and not query.intervals.is_open[j]:
-            bounds = limb_bounds(query, j, limb)
+def write_lower_bounds(query: MovingQuery, j: int, limbs: Column[np.int32], lower: Column[np.float64]) -> None:
+    """Write a u of interval j before which its bullet does not hit each of these limbs, inf where it never does."""
+    for k in range(limbs.size):
+        lower[k] = 0.0
+        if not query.intervals.is_open[j]:
+            bounds = limb_bounds(query, j, limbs[k])
             lower[k] = bounds.lower if bounds.possible else inf
 
 

@@ -1,8 +1,10 @@
 """The loop over rays that float64 bounds leave undecided: the sides of their starts and ends decide most of them."""
 
+from math import inf
+
 import numpy as np
 
-from cylcollide._types import NO_LIMB, POLICY_EXIT, POLICY_HIT, BoolArray, Column, Face, Float64Array, Int32Array
+from cylcollide._types import NO_LIMB, POLICY_EXIT, POLICY_HIT, Column, Face, Float64Array, Int32Array
 from cylcollide.kernels.at_surface import UNKNOWN, level_sides, settled_bounds, sides_of_ray
 from cylcollide.kernels.hit_bounds import is_undecided, no_hit
 from cylcollide.kernels.limb_table import LimbRows, limb_at
@@ -28,22 +30,21 @@ def settle_rows(
     rows: Column[np.int64],
     offsets: Column[np.int64],
     codes: Column[np.int32],
-    missed: Column[np.bool_],
     earliest: Column[np.float64],
     hits: HitColumns,
     chords: ChordColumns,
 ) -> int:
     """Find the closest limb of each of the given rays among the pieces on its list; returns how many stay undecided.
 
-    Writes, per piece, whether its limb is certainly missed, and a fraction before which the ray is not in it; per ray,
-    `hits`: limb and inside, and if there are `chords`, one for each ray, face and fraction, too, perhaps of its chord.
+    Writes, per piece, `earliest`: a fraction before which the ray is not in its limb, inf for a certain miss; per ray,
+    `hits`: limb and inside. With `chords`, one for each ray, also face and fraction, and the chord if it decides these.
     """
     count = 0
     for k in range(rows.size):
         i, first, last = rows[k], offsets[k], offsets[k + 1]
-        settle_closest(batch, table, i, codes, first, last, False, missed, earliest, hits)
+        settle_closest(batch, table, i, codes, first, last, False, earliest, hits)
         if hits.undecided[i]:
-            settle_closest(batch, table, i, codes, first, last, True, missed, earliest, hits)
+            settle_closest(batch, table, i, codes, first, last, True, earliest, hits)
         if chords.limb.size > 0:
             chords.limb[k] = NO_LIMB
             if hits.limb[i] >= 0:
@@ -61,7 +62,6 @@ def settle_closest(
     first: int,
     last: int,
     by_sides: bool,
-    missed: BoolArray,
     earliest: Float64Array,
     hits: HitColumns,
 ) -> None:
@@ -81,9 +81,9 @@ def settle_closest(
             bounds = settled_bounds(ray, displacement, one, batch.policy, (start, end))
         if by_sides and bounds.possible and not (bounds.certain and bounds.lower > 0.0):
             bounds = settled_bounds(ray, displacement, one, batch.policy, sides_of_ray(rays, i, one))
-        missed[position] = trusted and not (bounds.possible or bounds.inside)
-        is_later = trusted and bounds.possible and not bounds.inside and bounds.lower > 0.0
-        earliest[position] = bounds.lower * ray.per_length * BEFORE if is_later else 0.0
+        earliest[position] = 0.0
+        if trusted and not bounds.inside and (not bounds.possible or bounds.lower > 0.0):
+            earliest[position] = bounds.lower * ray.per_length * BEFORE if bounds.possible else inf
         if limb != previous:
             is_flat = not (is_line or may_leave) and touches_between_edges(ray, one, bounds)
             have_planes = is_line or (is_flat and best_is_flat)
@@ -96,8 +96,8 @@ def settle_closest(
 
 @inlined
 def write_numbers(batch: RayBatch, table: LimbRows, i: int, hits: HitColumns, chords: ChordColumns, row: int) -> None:
-    """Write face and fraction of ray i, whose limb is known, or else also its chord."""
-    limb, inside = hits.limb[i] + 0, hits.inside[i] & True
+    """Write face and fraction of ray i, whose limb is known; its chord, too, if only that decides them."""
+    limb, inside = int(hits.limb[i]), bool(hits.inside[i])
     if inside and batch.policy == POLICY_HIT:
         hits.fraction[i], hits.face[i] = 0.0, INSIDE
         return
