@@ -40,6 +40,20 @@ def test_caps_of_wide_and_short_tapered_limbs_are_decided(radii):
     np.testing.assert_allclose(hits.fraction, 3.875 / 3.95, rtol=1e-9)
 
 
+@pytest.mark.parametrize("inside", ["hit", "exit", "ignore"])
+def test_a_rim_that_two_limbs_share_is_undecided_under_every_policy(inside):
+    """Only the policy "hit" marked it."""
+    tapered = cc.Limbs.tapered_cylinders([2, 1, 3], [2, 2, 3], 1.0, 0.5)
+    tube = cc.Limbs.tubes([2, 1, 3], [2, 2, 3], 1.0, 0.5)
+    start, end = [1.45272757, 0.89637264, 1.70174122], [0.726363785, 0.44818632, 0.85087061]
+    if inside != "exit":
+        start, end = end, start
+    for limbs in ([tapered, tube], [tube, tapered]):
+        hits = cc.HitWorld(cc.Limbs.concat(limbs)).cast_segments(start, end, radius=0.5, inside=inside)
+        assert hits.hit[0]
+        assert hits.undecided[0]
+
+
 @pytest.mark.parametrize("radius", [0.02, 0.3])
 def test_first_contact_and_nearest_place(radius):
     limbs, starts, ends, _ = scene(1, 14)
