@@ -179,8 +179,12 @@ def tapered_contact_face(line: Line, limb: Limb, t: Real) -> Real:
     spot, delta, (_, _, length) = spot_at(line, t), line.delta, slope_of(limb)
     way, height = on_slope(spot.z, spot.distance, limb)
     side = select((way > delta) & (way < length - delta) & (height > delta), SIDE, UNDECIDED_FACE)
-    below = height < -delta
-    cap1, cap2 = (way < -delta) | (below & (spot.z < 0.0)), (way > length + delta) | (below & (spot.z > 0.0))
+    below = height < -delta  # there, over a cap of a wide and short limb, `way` may be beyond the other rim
+    above = logical_not(below)
+    cap1, cap2 = (
+        (above & (way < -delta)) | (below & (spot.z < 0.0)),
+        (above & (way > length + delta)) | (below & (spot.z > 0.0)),
+    )
     return select(cap1 & logical_not(cap2), CAP1, select(cap2 & logical_not(cap1), CAP2, side))
 
 

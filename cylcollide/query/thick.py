@@ -61,6 +61,11 @@ class Bounded(Solid):
         near = None if first <= 0.0 else self._end(first, self.span.first_face)
         return [Stretch(near, None if last > limit or last == inf else self._end(last, self.span.last_face))]
 
+    def earliest_exit(self) -> QuadraticNumber:
+        """A fraction before which the ray, which starts in the grown limb, certainly does not leave it."""
+        entry, leave = self.span.inner
+        return QuadraticNumber.of_float(leave * self.ray.per_length if entry <= 0.0 <= leave < inf else 0.0)
+
     def _end(self, metres: float, face: float) -> End:
         known = Face.SIDE if face == UNDECIDED_FACE else Face(int(face))
         return End(QuadraticNumber.of_float(float(metres * self.ray.per_length)), known)
@@ -72,16 +77,21 @@ def is_open(
     """Whether bounds do not decide that the ray hits this limb first, by this face."""
     if first is None or not any(isinstance(one, Bounded) for _, one in solids):
         return False
-    chosen = dict(solids)[first[0]]
-    latest = first[1].entry
-    if isinstance(chosen, Bounded):
-        if not chosen.is_certain or inside != "hit":
-            return not chosen.is_certain
+    (limb, chord), chosen = first, dict(solids)[first[0]]
+    if isinstance(chosen, Bounded) and not chosen.is_certain:
+        return True
+    leaves = inside == "exit" and chord.started_inside
+    if chord.started_inside and not leaves:
+        return False
+    latest = chord.exit if leaves else chord.entry
+    if isinstance(chosen, Bounded) and not leaves:
         latest = QuadraticNumber.of_float(chosen.latest)
-    others = {id(solid): solid for limb, solid in solids if limb != first[0]}
+    others = {id(solid): solid for one, solid in solids if one != limb and solid is not chosen}  # equal limbs are tied
     for solid in others.values():
         if isinstance(solid, Bounded) or isinstance(chosen, Bounded):
-            hit, _ = order.limb_hit(numbers, solid, inside)
-            if hit is not None and not first[1].started_inside and hit[0].compare(latest) <= 0:
-                return True
+            hit, is_inside = order.limb_hit(numbers, solid, inside)
+            if hit is not None and latest is not None:
+                earliest = solid.earliest_exit() if is_inside and isinstance(solid, Bounded) else hit[0]
+                if earliest.compare(latest) <= 0:
+                    return True
     return False

@@ -27,6 +27,33 @@ def scene(seed, n, limbs=16):
     return made, rng.uniform(-3.0, 3.0, (n, 3)), rng.uniform(-3.0, 3.0, (n, 3)), rng
 
 
+@pytest.mark.parametrize("radii", [(3.0, 4.0), (4.0, 3.0), (3.0, 0.0), (0.5, 3.0)])
+def test_caps_of_wide_and_short_tapered_limbs_are_decided(radii):
+    """Over the middle of a cap, the line of the steep wall made both caps possible."""
+    limb = cc.Limbs.tapered_cylinders([0, 0, 0], [0, 0, 1], *radii)
+    wide = int(radii[1] > radii[0])
+    towards = 1.0 if wide else -1.0
+    starts = np.array([[x, 0.25 * x, wide + 4.0 * towards] for x in np.linspace(-0.9, 0.9, 7) * max(radii)])
+    hits = limb.cast_segments(starts, starts - [0.0, 0.0, 3.95 * towards], radius=0.125)
+    assert not hits.undecided.any()
+    assert (hits.face == (cc.Face.CAP2 if wide else cc.Face.CAP1)).all()
+    np.testing.assert_allclose(hits.fraction, 3.875 / 3.95, rtol=1e-9)
+
+
+@pytest.mark.parametrize("inside", ["hit", "exit", "ignore"])
+def test_a_rim_that_two_limbs_share_is_undecided_under_every_policy(inside):
+    """Only the policy "hit" marked it."""
+    tapered = cc.Limbs.tapered_cylinders([2, 1, 3], [2, 2, 3], 1.0, 0.5)
+    tube = cc.Limbs.tubes([2, 1, 3], [2, 2, 3], 1.0, 0.5)
+    start, end = [1.45272757, 0.89637264, 1.70174122], [0.726363785, 0.44818632, 0.85087061]
+    if inside != "exit":
+        start, end = end, start
+    for limbs in ([tapered, tube], [tube, tapered]):
+        hits = cc.HitWorld(cc.Limbs.concat(limbs)).cast_segments(start, end, radius=0.5, inside=inside)
+        assert hits.hit[0]
+        assert hits.undecided[0]
+
+
 @pytest.mark.parametrize("radius", [0.02, 0.3])
 def test_first_contact_and_nearest_place(radius):
     limbs, starts, ends, _ = scene(1, 14)
