@@ -288,6 +288,7 @@ def test_a_possibly_earlier_limb_leaves_a_bounded_contact_undecided():
         assert (hits.limb[0], hits.undecided[0], hits.rechecked) == (0, is_open, 1)
 
 
+@pytest.mark.machine_code  # minutes in plain Python
 @pytest.mark.parametrize("radius", [1e-5, 1e-7, 1e-9])
 def test_a_thin_ball_beside_the_wall_of_a_bore(radius):
     # each segment starts where the ball touches the wall, up to rounding, and leads straight to the axis

@@ -183,6 +183,7 @@ def test_chords_of_twins_need_no_exact_arithmetic(radius):
     assert found.rechecked <= n / 50
 
 
+@pytest.mark.coverage("hit-0.0")
 @pytest.mark.parametrize("radius", [0.0, 0.05])
 @pytest.mark.parametrize("inside", ["hit", "exit", "ignore"])
 def test_bones_that_share_balls_need_no_exact_arithmetic(inside, radius):
