@@ -109,7 +109,7 @@ def test_stale_machine_code_is_not_used(tmp_path: Path, monkeypatch: pytest.Monk
 
 def test_the_package_is_small():
     """With the machine code of all levels, as `.ci/run` installs it, and with bytecode."""
-    assert sum(path.stat().st_size for path in PACKAGE.rglob("*") if path.is_file()) < 15e6
+    assert sum(path.stat().st_size for path in PACKAGE.rglob("*") if path.is_file()) < 16e6
 
 
 # In fresh processes.
