@@ -123,9 +123,18 @@ def _simplify(module: Any, passes: Any) -> None:
 SHARED = "cylcollide.shared."
 """Prefix of the names of functions that object files share: the linker keeps one copy of each."""
 
-DEFINED = re.compile(rf'(?m)^(define [^@\n]*@"({re.escape(SHARED)}[^"]*)".*)$')
+DEFINED = re.compile(r'(?m)^define [^@\n]*@"([^"]*)".*$')
 
 SYMBOLS = {"fma", "fmod", "frexp", "ldexp", "memcpy", "memmove", "memset", "sqrt"}  # all C functions that may be called
+
+
+def _in_section(definition: str, name: str, target: Target) -> str:
+    """A function's definition in a section of its own: the linker drops what only copies of shared functions call."""
+    if target.system == "darwin":  # there, a symbol is enough
+        return definition
+    if name.startswith(SHARED):
+        return f'$"{name}" = comdat any\n{definition} comdat'
+    return f'{definition} section ".text.{name}"' if target.system == "linux" else definition
 
 
 def object_file(target: Target, symbol: str, function: str, texts: list[str]) -> bytes:
@@ -140,8 +149,7 @@ def object_file(target: Target, symbol: str, function: str, texts: list[str]) ->
     elif target.level == "x86-64":  # small, as vectors of eight take four registers and much code: 2.9 MB, not 5.2
         texts = [re.sub(r"(?m)^(define .*\))( alwaysinline)?", r"\1 optsize", text) for text in texts]
         texts = [*(text.replace("llvm.fma.v8f64", "cylcollide.fma") for text in texts), FMA_BELOW_AVX2]
-    if target.system != "darwin":  # on macOS, a symbol is enough
-        texts = [DEFINED.sub(r'$"\2" = comdat any\n\1 comdat', text) for text in texts]
+    texts = [DEFINED.sub(lambda found: _in_section(found[0], found[1], target), text) for text in texts]
     for text in texts:
         module.link_in(_parsed(target, text), preserve=True)
     for value in (*module.functions, *module.global_variables):

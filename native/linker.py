@@ -49,7 +49,7 @@ def link(target: Target, signatures: dict[str, Signature], objects: list[Path], 
     of_system = {
         "darwin": ["-bundle", "-undefined", "dynamic_lookup"],
         "win32": ["-shared", f"-L{sys.base_prefix}/libs", "-lpython3"],
-    }.get(target.system, ["-shared", "-Wl,--build-id=none", "-Wl,-z,noexecstack", "-Wl,-z,noseparate-code", "-lm"])
+    }.get(target.system, ["-shared", "-Wl,--gc-sections,--build-id=none,-z,noexecstack,-z,noseparate-code", "-lm"])
     made = into / f"{module}{'.pyd' if target.system == 'win32' else '.abi3.so'}"
     arguments = [
         *("-O2", "-std=c11", "-fPIC", "-fvisibility=hidden", "-Wall", "-Wextra", "-Wno-unused-parameter", "-s"),

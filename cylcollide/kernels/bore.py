@@ -14,7 +14,7 @@ from cylcollide.kernels.first_contact import MOST_STEPS, STEEP, TIGHT, certain_c
 from cylcollide.kernels.limb_table import Limb
 from cylcollide.kernels.line import Line, axis_approach, within
 from cylcollide.kernels.near_line import LEAST_SLOPE, Spot, backwards, near_tube, spot_at
-from cylcollide.runtime.compile import compiled, inlined
+from cylcollide.runtime.compile import compiled, inlined, linkonce
 from cylcollide.runtime.simd import (
     Real,
     Truth,
@@ -66,7 +66,7 @@ def along_chord(spot: Spot, chord: Real, limb: Limb) -> tuple[Real, Real]:
     return distance, (beyond * rise - gap * chord) / larger(distance, LEAST_SLOPE)
 
 
-@compiled
+@linkonce
 def first_in_bore(line: Line, limb: Limb, begin: Real, last: Real, is_open: Truth, radius: Real) -> tuple[Real, Real]:
     """Earliest and latest t of the first contact in begin <= t <= last, where the line is within the grown cylinder.
 

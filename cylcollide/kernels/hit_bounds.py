@@ -10,7 +10,7 @@ from cylcollide.kernels.interval import UNDECIDED_FACE, Span
 from cylcollide.kernels.limb_table import Limb
 from cylcollide.kernels.ray import Ray
 from cylcollide.kernels.thick import first_step_span, thick_span
-from cylcollide.runtime.compile import compiled, inlined
+from cylcollide.runtime.compile import compiled, inlined, linkonce
 from cylcollide.runtime.simd import Real, Truth, broadcast_like, logical_not, select, smaller
 
 
@@ -18,11 +18,17 @@ from cylcollide.runtime.simd import Real, Truth, broadcast_like, logical_not, se
 def limb_hit_bounds(ray: Ray, limb: Limb, policy: int) -> HitBounds:
     """The hit of one ray with a limb: with the first piece that counts under the policy."""
     if ray.radius > 0.0:
-        return thick_hit_bounds(ray, limb, policy)
+        return one_thick_hit_bounds(ray, limb, policy)
     bounds = ray_hit_bounds(ray, ray_limb(ray, limb, 0), policy)
     if pieces(limb.kind) == 2:
         bounds = or_second_piece(bounds, ray, limb, policy)
     return bounds
+
+
+@linkonce
+def one_thick_hit_bounds(ray: Ray, limb: Limb, policy: int) -> HitBounds:
+    """`thick_hit_bounds` of one ray."""
+    return thick_hit_bounds(ray, limb, policy)
 
 
 @compiled
@@ -46,8 +52,14 @@ def first_step_bounds(ray: Ray, limb: Limb) -> tuple[HitBounds, Truth]:
 def span_of(ray: Ray, limb: Limb, piece: int) -> Span:
     """Bounds of when one ray is inside one piece of a limb, which is grown by the ray's radius; metres."""
     if ray.radius > 0.0:
-        return thick_span(ray, limb, piece, True)
+        return whole_thick_span(ray, limb, piece)
     return ray_limb(ray, limb, piece)
+
+
+@linkonce
+def whole_thick_span(ray: Ray, limb: Limb, piece: int) -> Span:
+    """`thick_span` of one ray, both ends bounded."""
+    return thick_span(ray, limb, piece, True)
 
 
 @inlined

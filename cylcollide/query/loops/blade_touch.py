@@ -17,7 +17,7 @@ from cylcollide.kernels.limb_table import Limb
 from cylcollide.kernels.ray import as_vector, dot, largest_component, subtract
 from cylcollide.kernels.support import support, way_from
 from cylcollide.query.loops.approach import FAR, NEAR, OPEN, PAD, approach
-from cylcollide.runtime.compile import compiled, inlined
+from cylcollide.runtime.compile import inlined, linkonce
 
 TUBE = int(Shape.TUBE)
 
@@ -82,7 +82,7 @@ def free_times(
     return first, last
 
 
-@compiled
+@linkonce
 def look(
     blade: Blade, t: float, s: float, since: float, limb: Limb, limb_speed: float
 ) -> tuple[int, float, float, float]:

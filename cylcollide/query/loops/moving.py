@@ -36,7 +36,7 @@ from cylcollide.query.loops.moving_rows import (
     vector,
 )
 from cylcollide.query.loops.packets import SHAPES, prefetch_limb
-from cylcollide.runtime.compile import compiled, compiled_loop, inlined, noinline
+from cylcollide.runtime.compile import compiled, compiled_loop, inlined, linkonce, noinline
 from cylcollide.runtime.simd import LANES, lane, movemask
 
 NONE = int(Face.NONE)
@@ -206,7 +206,7 @@ def bounds_until_protected(query: MovingQuery, j: int, pair: int) -> HitBounds:
     return HitBounds(bounds.possible, False, bounds.lower, inf, bounds.inside, bounds.face)
 
 
-@compiled
+@linkonce
 def limb_bounds(query: MovingQuery, j: int, k: int) -> HitBounds:
     """Bounds of the first contact of the bullet of interval j with limb k, as u of the interval."""
     if query.table.kernel_shape[k] == BOX:

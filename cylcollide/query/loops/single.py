@@ -28,7 +28,7 @@ from cylcollide.query.loops.inputs import (
     filter_of,
     raw_rays,
 )
-from cylcollide.runtime.compile import compiled, compiled_loop, inlined, noinline
+from cylcollide.runtime.compile import compiled, compiled_loop, inlined, linkonce, noinline
 
 INSIDE, NONE = int(Face.INSIDE), int(Face.NONE)
 
@@ -55,7 +55,7 @@ def cast_rows(batch: RayBatch, table: LimbRows, hits: HitColumns) -> None:
         cast_alone(batch, table, i, i if len(table.rows) > 1 else 0, hits)
 
 
-@inlined
+@linkonce
 def cast_alone(batch: RayBatch, table: LimbRows, i: int, k: int, hits: HitColumns) -> None:
     """Ray i against limb k alone."""
     ray = ray_at(batch.rays, i)

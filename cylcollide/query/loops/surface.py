@@ -40,7 +40,7 @@ from cylcollide.query.loops.packets import (
     vectors_at,
 )
 from cylcollide.query.loops.single import leaves
-from cylcollide.runtime.compile import compiled, compiled_loop, inlined
+from cylcollide.runtime.compile import compiled, compiled_loop, inlined, linkonce
 from cylcollide.runtime.simd import LANES, Real, Truth, broadcast, lane, load_at, lowest_bit, movemask, store
 
 INSIDE = int(Face.INSIDE)
@@ -119,7 +119,7 @@ def fill_rows(vectors: Float64Array, value: Real, begin: int, end: int) -> None:
         vectors[i, 0] = vectors[i, 1] = vectors[i, 2] = lane(value, 0)
 
 
-@compiled
+@linkonce
 def write_slot(query: SurfaceQuery, slot: int, queue: PairQueue) -> None:
     """Write positions and normals of the hits in one slot, of one shape and one face, and empty it."""
     shape, face, count = slot // SLOTS, slot % SLOTS, queue.queued[slot]
