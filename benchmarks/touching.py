@@ -80,7 +80,7 @@ def surfaces() -> dict[str, Pair]:
     place, leave, normal = hits.position[rows], hits.exit_position[rows], hits.normal[rows]
     way = ends[rows] - starts[rows]
     back = way - 2.0 * (way * normal).sum(axis=1)[:, None] * normal
-    off, n = 0.001 * normal, len(rows)
+    off, n, first = 0.001 * normal, len(rows), rows[0]
     return {
         "rays at limbs that are there twice": (
             len(starts), lambda: twice.cast_segments(starts, ends), lambda: world.cast_segments(starts, ends)
@@ -103,7 +103,44 @@ def surfaces() -> dict[str, Pair]:
         "points on surfaces": (
             n, lambda: world.contains_points(place), lambda: world.contains_points(place + off)
         ),
+        "one shot cast again to its hit": (
+            1, lambda: world.cast_segments(starts[first], place[0]),
+            lambda: world.cast_segments(starts[first], place[0] + off[0]),
+        ),
+        "one ray on from a hit": (
+            1, lambda: world.cast_rays(place[0], way[0]), lambda: world.cast_rays(place[0] + off[0], way[0])
+        ),
+        "one point on a surface": (
+            1, lambda: world.contains_points(place[0]), lambda: world.contains_points(place[0] + off[0])
+        ),
     }  # fmt: skip
+
+
+def skeletons() -> dict[str, Pair]:
+    """Queries near joints of skeletons, whose bones share balls, and of the same with bones 1 µm apart there."""
+    rng, count = np.random.default_rng(3), 4 * MANY
+    joints = np.cumsum(rng.normal(0.0, 0.15, (200, 13, 3)), axis=1) + rng.uniform(-20.0, 20.0, (200, 1, 3))
+    begin, end = joints[:, :-1].reshape(-1, 3), joints[:, 1:].reshape(-1, 3)
+    goal = joints.reshape(-1, 3)[rng.integers(0, joints[..., 0].size, count)] + rng.normal(0.0, 0.05, (count, 3))
+    start = goal + rng.normal(0.0, 3.0, (count, 3))
+    stop = 2.0 * goal - start
+    joined, apart = (cc.HitWorld(cc.Limbs.capsules(begin, end + off, 0.07)) for off in (0.0, 1e-6))
+    past = {world: cc.PoseHistory(world) for world in (joined, apart)}
+    for history in past.values():
+        for time_of_tick in (0.0, 1.0):
+            history.record(time_of_tick)
+
+    def pair(query: Callable[[cc.HitWorld], object]) -> Pair:
+        return count, lambda: query(joined), lambda: query(apart)
+
+    return {
+        "rays at joints": pair(lambda world: world.cast_segments(start, stop)),
+        "thick rays at joints": pair(lambda world: world.cast_segments(start, stop, radius=0.02)),
+        "chords at joints": pair(lambda world: world.chords_segments(start, stop)),
+        "rays of the past at joints": pair(lambda world: past[world].cast_segments(start, stop, 0.5)),
+        "flying bullets at joints": pair(lambda world: past[world].cast_moving(start, stop, 0.3, 0.6)),
+        "closest points beside joints": pair(lambda world: world.closest_points(start)),
+    }
 
 
 def walls() -> dict[str, Pair]:
@@ -198,7 +235,7 @@ def row_of(name: str, rows: int, touching: Callable[[], object], aside: Callable
 def main() -> None:
     """Time all, and write a table."""
     out = script_options(__doc__, "benchmarks/touching.csv").parse_args().out
-    pairs = {**tiles(), **chords(), **surfaces(), **walls(), **ground(), **one_plane(), **parked()}
+    pairs = {**tiles(), **chords(), **surfaces(), **skeletons(), **walls(), **ground(), **one_plane(), **parked()}
     save(out, (row_of(name, *pair) for name, pair in pairs.items()))
 
 

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from abc import abstractmethod
-from collections.abc import Callable
 from functools import cached_property
 from operator import index
 from typing import Any, Protocol, Self, SupportsIndex, TypeAlias, TypeVar, overload
@@ -109,8 +108,7 @@ class LimbFields(TimedResult):
         surface_loops.write_local_surface(self._row, *bones, position, normal, local_position, local_normal)
         return {"local_position": local_position, "local_normal": local_normal}
 
-    @property
-    def present_position(self) -> Callable[[], Float64Array]:
+    def present_position(self) -> Float64Array:
         """Where these places are now, on limbs that have moved since; (n, 3), NaN for misses.
 
         Only for queries in the past. The place keeps its coordinates in the frame of its bone or
@@ -119,14 +117,9 @@ class LimbFields(TimedResult):
         axis; in a box it keeps its coordinates. Each call reads the present state of the world. In
         float64, not exact.
         """
-        if self._present is None:
+        present = self._present
+        if present is None:
             raise AttributeError("present_position: expected a query of a PoseHistory, got one of the present")
-        _ = self._surface  # AttributeError without places
-        return self._present_position
-
-    def _present_position(self) -> Float64Array:
-        """`present_position`, of a result that has it."""
-        present: Any = self._present
         return frozen(present(self, self._surface[0], self._row, self._limbs._table))
 
 

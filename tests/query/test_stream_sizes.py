@@ -6,6 +6,7 @@ from concurrent.futures import ThreadPoolExecutor
 from functools import partial
 from itertools import pairwise
 from math import ceil
+from typing import Any
 
 import numpy as np
 import pytest
@@ -139,7 +140,7 @@ def test_rays_with_limits(limit: str):
 
 
 @pytest.mark.parametrize("way", WAYS)
-def test_undecided_rows_are_resolved(way: str):
+def test_undecided_rows_are_resolved(way: str, undecided: list[Any]):
     """Touches, and rays from too far away for float64, beside ordinary ones: closest hits, and any hit."""
     far, beside = 2.0**60, np.nextafter(0.5, 1.0)
     rows = [
@@ -157,6 +158,7 @@ def test_undecided_rows_are_resolved(way: str):
     with forced(way):
         hits, blocked = world.cast_segments(start, end), world.occluded_segments(start, end)
     assert hits.hit.tolist() == blocked.tolist() == [rows[k][2] for k in chosen]
+    assert len(undecided) == 2 * (chosen < 5).sum()
     assert hits.rechecked == np.isin(chosen, (0, 1, 3, 4)).sum()
 
 

@@ -44,9 +44,10 @@ def rays(n, seed=0):
 @pytest.mark.coverage("hit-0.0-boxes", "exit-0.0-tubes", "hit-0.5-boxes")
 @pytest.mark.parametrize("kind", KINDS)
 @pytest.mark.parametrize(("inside", "radius"), [("hit", 0.0), ("exit", 0.0), ("ignore", 0.0), ("hit", 0.5)])
-def test_closest_hits_equal_those_of_exact_arithmetic(kind, inside, radius):
+def test_closest_hits_equal_those_of_exact_arithmetic(kind, inside, radius, undecided: list[Any]):
     limbs, (starts, ends) = KINDS[kind], rays(sized(40, 20) // (1 + 4 * (radius > 0.0)))
     hits = cc.HitWorld(limbs).cast_segments(starts, ends, inside=inside, radius=radius)
+    assert len(undecided) > len(starts) / 6
     check_hits(hits, solids_of(limbs, radius), starts, ends, inside)
 
 
@@ -102,7 +103,9 @@ STOOD_ON = {**APART, "yawed boxes": (YAWED, (2,))}
 @pytest.mark.coverage("0.0-exit-yawed boxes", "0.0-exit-boxes", "0.25-exit-cylinders 1")
 @pytest.mark.parametrize(("inside", "kind"), under("exit", STOOD_ON, {"hit": SOME[0], "ignore": SOME[1]}))
 @pytest.mark.parametrize("radius", [0.0, 0.25])
-def test_rays_from_and_to_level_faces_need_no_exact_arithmetic(kind, inside, radius, exactly: list[Any]):
+def test_rays_from_and_to_level_faces_need_no_exact_arithmetic(
+    kind, inside, radius, exactly: list[Any], undecided: list[Any]
+):
     """A ray from the eyes to the feet, a ball that falls or leaves, and the adjacent numbers above and below."""
     (limbs, axes), rng, n = STOOD_ON[kind], np.random.default_rng(4), sized(48 if radius else 120, 24)
     starts, on, i, limbs = rng.uniform(-1.0, 5.0, (n, 3)), rng.integers(0, 2, n), np.arange(n), limbs[[0, 16]]
@@ -114,13 +117,14 @@ def test_rays_from_and_to_level_faces_need_no_exact_arithmetic(kind, inside, rad
     ends[i, axis] = np.where(i % 3 == 2, np.nextafter(ends[i, axis], rng.choice([-9, 9], n)), ends[i, axis])
     starts[i % 2 == 1], ends[i % 2 == 1] = ends[i % 2 == 1], starts[i % 2 == 1].copy()
     world, options, solids = cc.HitWorld(limbs), {"inside": inside, "radius": radius}, solids_of(limbs, radius)
-    hits, chords = world.cast_segments(starts, ends, **options), world.chords_segments(starts, ends, radius=radius)
+    hits = world.cast_segments(starts, ends, **options)
+    assert len(undecided) > n / 20
+    chords = world.chords_segments(starts, ends, radius=radius)
     rays = world.cast_rays(starts, ends - starts, max_distance=9.0, **options)
     few = [world.cast_segments(starts[k], ends[k], **options) for k in range(12)]
     blocked = world.occluded_segments(starts, ends, **options)
     if not (kind.startswith("tubes") or (radius and inside == "exit")):
         assert len(exactly) <= (n / 4 if radius else 0)
-    assert hits.hit.sum() > n / 8
     check_hits(hits, solids, starts, ends, inside)
     check_chords(chords, solids, starts, ends, 1e-300)
     touched = world.overlap_capsules(starts, ends, radius)
@@ -173,13 +177,13 @@ def test_balls_that_roll_along_an_edge(kind: str):
 
 @pytest.mark.parametrize("radius", [0.0, 0.5])
 def test_limbs_behind_the_first_are_not_tested(radius, monkeypatch):
-    row = cc.Limbs.boxes([[x, 0.0, 0.0] for x in range(8)], [0.0, 0.0, 0.0, 1.0], [0.5, 0.5, 0.5])
+    row = cc.Limbs.spheres([[x, 0.0, 0.0] for x in range(8)], 0.5)  # tangents of them, on which float64 decides nothing
     world, height, tests = cc.HitWorld(row), 0.5 + radius, []
     test = order.limb_hit
     monkeypatch.setattr(order, "limb_hit", lambda *args: tests.append(args) or test(*args))
-    hits = world.cast_segments([-3.0, 0.25, height], [60.0, 0.25, height], radius=radius)
-    assert hits.limb[0] == 0
-    assert len(tests) <= 2
+    hits = world.cast_segments([-3.0, 0.0, height], [60.0, 0.0, height], radius=radius)
+    assert (hits.limb[0], hits.rechecked) == (0, 1)
+    assert 1 <= len(tests) <= 2
     del tests[:]
-    assert world.occluded_segments(np.tile([-3.0, 0.25, height], (12, 1)), [60.0, 0.25, height], radius=radius).all()
-    assert len(tests) <= 24
+    assert world.occluded_segments(np.tile([-3.0, 0.0, height], (12, 1)), [60.0, 0.0, height], radius=radius).all()
+    assert 12 <= len(tests) <= 24
