@@ -126,7 +126,7 @@ def _compile(found: dict[str, Signature], missing: dict[tuple[Target, str], Path
     frontend.prepare()
     gc.disable()  # nearly all objects of numba stay in use to the end: collecting garbage takes a fifth of the time
     targets = {target for target, _ in missing}
-    with ProcessPoolExecutor(min(len(targets), os.cpu_count() or 1), get_context("spawn")) as pool:
+    with ProcessPoolExecutor(min(4, os.cpu_count() or 1), get_context("spawn")) as pool:
         made = []
         for name in sorted({name for _, name in missing}, key=lambda name: -found[name].words):  # the longest first
             symbol, (function, texts) = f"cylcollide_{found[name].symbol}", frontend.lower(name, found[name])

@@ -16,7 +16,7 @@ from numba import njit, types
 from numba.core import cgutils
 from numba.core.codegen import AOTCodeLibrary, AOTCPUCodegen
 from numba.core.errors import NumbaWarning
-from numba.core.registry import cpu_target
+from numba.core.registry import CPUDispatcher, cpu_target
 from numba.np import arrayobj
 
 from cylcollide.runtime.compile import LOOPS, MARKED, loop_name
@@ -103,8 +103,11 @@ def prepare() -> None:
     """Make numba keep code as text, resolve marked functions and loops by their global names, and fail, not warn."""
     warnings.simplefilter("error", NumbaWarning)
     target: Any = cpu_target.target_context
+    dispatcher: Any = CPUDispatcher
     target.refresh()
     target._internal_codegen = TextCodegen("cylcollide")
+    target.add_dynamic_addr = lambda *_, **__: ir.Constant(ir.IntType(8).as_pointer(), None)  # of functions: never read
+    dispatcher.__repr__ = lambda self: loop_name(self.py_func)  # in names of types, which numba gives an address
     target.get_executable = lambda *_: [].append  # in place of machine code: a new object each time, never called
     arrayobj.fix_integer_index, arrayobj._attempt_nocopy_reshape = _index, _reshape
     register_marked(OPTIONS)

@@ -16,6 +16,12 @@ from native.signatures import Signature
 
 SOURCE = Path(__file__).with_name("module.c")
 GLIBC = "2.17"  # the oldest C library that a cross-built module runs with; wheels are tagged so (`hook.py`)
+OPTIONS = {
+    "darwin": ["-bundle", "-undefined", "dynamic_lookup"],
+    "linux": ["-shared", "-Wl,--gc-sections,--build-id=none,-z,noexecstack,-z,noseparate-code", "-lm"],
+    "win32": ["-shared", f"-L{sys.base_prefix}/libs", "-lpython3"],
+}
+"""How an extension module is linked, by system; on Linux without functions that nothing calls."""
 
 
 def compiler(target: Target) -> list[str]:
@@ -46,16 +52,12 @@ def link(target: Target, signatures: dict[str, Signature], objects: list[Path], 
         "SOURCES": f'"{sources}"',
     }
     python, machine = sysconfig.get_path("include"), sysconfig.get_path("platinclude")
-    of_system = {
-        "darwin": ["-bundle", "-undefined", "dynamic_lookup"],
-        "win32": ["-shared", f"-L{sys.base_prefix}/libs", "-lpython3"],
-    }.get(target.system, ["-shared", "-Wl,--gc-sections,--build-id=none,-z,noexecstack,-z,noseparate-code", "-lm"])
     made = into / f"{module}{'.pyd' if target.system == 'win32' else '.abi3.so'}"
     arguments = [
         *("-O2", "-std=c11", "-fPIC", "-fvisibility=hidden", "-Wall", "-Wextra", "-Wno-unused-parameter", "-s"),
         *(f"-D{name}={value}" for name, value in macros.items()),
         *(f"-I{path}" for path in dict.fromkeys((python, machine, np.get_include()))),
-        *(str(SOURCE), *map(str, objects), *of_system, "-o", str(made)),
+        *(str(SOURCE), *map(str, objects), *OPTIONS[target.system], "-o", str(made)),
     ]
     done = subprocess.run([*command, *arguments], capture_output=True, text=True, check=False)
     loops.unlink()

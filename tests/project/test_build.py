@@ -4,13 +4,14 @@ import os
 import re
 import shutil
 import subprocess
+import sys
 from pathlib import Path
 from types import FunctionType
 from typing import Any, NamedTuple
 
 import numpy as np
 import pytest
-from support.package import make_build_importable
+from support.package import ABOVE_PACKAGE, environment, make_build_importable, output_of
 
 import cylcollide as cc
 from cylcollide._types import Column, Float64Array, LayerMasks, NodeBoxes, Rows, Vectors
@@ -118,32 +119,61 @@ def test_a_symbol_that_no_installation_has_is_named():
 
 
 SHARES = """
-define double @"{shared}"(double %x0) noinline
+define double @"{long}"(double %x0) noinline
 {{
 {steps}
   ret double %x400
 }}
-define double @loop(double %x) {{
+define double @"{shared}"(double %x) noinline
+{{
+  %y = call double @"{long}"(double %x)
+  ret double %y
+}}
+define double @loop(double %x)
+{{
   %y = call double @"{shared}"(double %x)
   ret double %y
 }}
 """
 
 
-def test_shared_functions_are_in_a_module_once(tmp_path):
-    """Two loops call a long function that is never inlined."""
+@pytest.mark.skipif(sys.platform != "linux", reason="other linkers keep what nothing calls")
+@pytest.mark.parametrize("long", [f"{backend.SHARED}long", "long"], ids=["shared", "called by a shared one"])
+def test_shared_functions_are_in_a_module_once(tmp_path, long: str):
+    """Two loops call a shared function, which calls a long one that is never inlined."""
     (target,) = backend.targets()
     steps = "\n".join(f"  %x{k + 1} = fdiv double {k + 2}.0, %x{k}" for k in range(400))
-    text, sizes = SHARES.format(shared=f"{backend.SHARED}long", steps=steps), []
+    text, sizes = SHARES.format(shared=f"{backend.SHARED}short", long=long, steps=steps), []
     for loops in (["one"], ["one", "other"]):
         objects = [tmp_path / f"{loop}.o" for loop in loops]
         for loop, path in zip(loops, objects, strict=True):
             path.write_bytes(backend.object_file(target, f"{loop}_loop", "loop", [text]))
         made = tmp_path / f"{len(loops)}.so"
-        subprocess.run([*linker.compiler(target), "-shared", "-s", *objects, "-o", made], check=True)
+        used = [f"-Wl,-u,{loop}_loop" for loop in loops]
+        subprocess.run(
+            [*linker.compiler(target), "-s", *used, *objects, *linker.OPTIONS[target.system], "-o", made], check=True
+        )
         sizes.append(made.stat().st_size)
     assert sizes[0] > 2000
     assert sizes[1] - sizes[0] < 1000
+
+
+LOWER = """
+from native import frontend, signatures
+found = signatures.declared()
+frontend.prepare()
+print(*frontend.lower("bullet.box_loops.entering_rows", found["bullet.box_loops.entering_rows"]))
+"""
+
+
+def test_code_is_the_same_in_each_process():
+    """It holds no address, neither of a function that a loop takes, nor of numba's objects, and no name of a folder."""
+    path = os.pathsep.join([str(ABOVE_PACKAGE), str(Path(build.__file__).parents[1])])
+    setting = environment(PYTHONPATH=path, PYTHONHASHSEED="0", CYLCOLLIDE_LEVEL="plain")
+    one, other = (output_of("-c", LOWER, env=setting) for _ in range(2))
+    assert "entering_rows" in one
+    assert one == other
+    assert "site-packages" not in one
 
 
 def test_a_shared_function_has_a_symbol_of_its_code(monkeypatch: pytest.MonkeyPatch):
