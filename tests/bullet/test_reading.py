@@ -10,6 +10,7 @@ import support.pybullet_scenes as scenes
 from cylcollide._pybullet import OWN
 from cylcollide.bullet import Mirror
 from cylcollide.bullet.client import TOKEN
+from cylcollide.bullet.scene import SceneReader
 
 
 def assert_equals_new_mirror(mirror, c):
@@ -37,6 +38,23 @@ def test_links_of_files_are_read_once_if_nothing_can_change_them(c, monkeypatch)
     p.removeBody(made, physicsClientId=c)
     mirror.sync()
     assert {(person, link) for person in people for link in range(15)} <= set(read), "all, since something has changed"
+
+
+def test_a_scene_of_links_with_several_shapes_is_read_once(c, monkeypatch):
+    """PyBullet's rows on a link's later shapes name no body and link, but hold noise that changes between calls."""
+    scenes.compounds(c, np.random.default_rng(5))
+    readings, own = [], SceneReader._read
+    monkeypatch.setattr(SceneReader, "_read", lambda *given: readings.append(own(*given)) or readings[-1])
+    mirror = Mirror(c, follow=False)
+    for _ in range(3):
+        mirror.rayTestBatch(*scenes.rays(np.random.default_rng(6), 200, 1.5))
+        p.stepSimulation(physicsClientId=c)
+        mirror.sync()
+    assert len(readings) == 4
+    assert len({id(scene.shapes) for scene in readings}) == 1
+    p.unsupportedChangeScaling(0, [2, 2, 2], physicsClientId=c)
+    assert_equals_new_mirror(mirror, c)
+    assert mirror._follower.scene.shapes is not readings[0].shapes
 
 
 def test_a_batch_whose_last_body_is_removed_before_it_is_read(c):
