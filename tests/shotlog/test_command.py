@@ -160,7 +160,7 @@ def test_inputs_are_not_overwritten(refused, log: Path, tmp_path: Path):
     assert (log.read_bytes(), policy.read_bytes()) == before
 
 
-@pytest.mark.parametrize("name", [":memory:", "file:app.db", "file:app.db?mode=memory", "a?b#c%41", "ä b", "\udcff"])
+@pytest.mark.parametrize("name", [":memory:", "file:app.db?mode=memory", "ä b?c#d%41", "\udcff"])
 def test_a_log_is_the_file_of_its_name(name: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch):
     """Also names with a meaning in SQLite, and after a change of the working directory."""
     monkeypatch.chdir(tmp_path)
