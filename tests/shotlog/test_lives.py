@@ -1,4 +1,4 @@
-"""Logs of random lives, and of calls whose arguments are overwritten later, are judged again identically."""
+"""Logs of random lives, of calls whose arguments are overwritten later, and closed ones: judged again identically."""
 
 from collections.abc import Callable
 from concurrent.futures import ThreadPoolExecutor
@@ -13,7 +13,7 @@ import pytest
 from support.awkward_calls import END, PLACE, POLICY, ROWS, calls, history, world
 from support.cases.everyday_worlds import make_crowd
 from support.logged_life import LoggedLife
-from support.logging_server import logged
+from support.logging_server import Match, logged
 
 import cylcollide as cc
 from cylcollide.shotlog import logged as logged_shots
@@ -103,6 +103,31 @@ def test_calls_whose_arguments_are_overwritten_later(form: Callable[[Any], Any],
             assert log.rejudge().identical
             assert len(log) == rows
             assert path is present or [shot.time for shot in log][-ROWS:] == [2.5] * ROWS
+
+
+def test_a_closed_log_takes_no_notes_and_ticks(tmp_path: Path):
+    log = cc.ShotLog(tmp_path / "log", cc.HitWorld())
+    assert log.tick(0.0) == 0
+    log.close()
+    log.close()
+    for call in (lambda: log.note({"player": "ann"}), lambda: log.tick(1.0)):
+        with pytest.raises(ValueError, match="expected an open ShotLog, got one that is closed; make another"):
+            call()
+    assert (log.acknowledged, log.gaps) == (0, 0)
+
+
+def test_a_closed_log_that_was_read_answers_no_more(tmp_path: Path):
+    match = Match(2)
+    with cc.ShotLog(tmp_path / "log", match.world, match.history):
+        match.tick(0)
+        match.shoot()
+    with cc.ShotLog.open(tmp_path / "log") as read:
+        count = len(read)
+        assert len(read.judged(0)) == 1
+    assert (len(read), read.ticks.tolist()) == (count, [0])
+    for call in (lambda: read[0], lambda: read.judged(0), lambda: read.explain(0), lambda: list(read)):
+        with pytest.raises(ValueError, match=r"log: expected an open log, got one that is closed; open it again"):
+            call()
 
 
 def test_a_closed_log_is_forgotten_by_its_history(tmp_path: Path):
