@@ -238,8 +238,8 @@ def _masses(scene: MirrorScene) -> tuple[list[int], list[int]]:
     """
     links = {scene.shapes.body_links[k] for k in scene.shapes.body_link.tolist()}
     groups = {link.body: scene.groups[link] for link in links if link.link == BASE}
-    given = {True: STATIC, False: DEFAULT}
-    return [body for body in groups if groups[body] != given[scene.reading.bodies[body].fixed]], [*groups]
+    given = {body: STATIC if scene.reading.bodies[body].fixed else DEFAULT for body in groups}
+    return [body for body in groups if groups[body] != given[body]], [*groups]
 
 
 def _written(values: Any, array: Float64Array) -> int:

@@ -28,7 +28,7 @@ class Body:
 
     token: bytes | None
     item: int  # the user data that hold the token
-    fixed: bool  # has no mass: PyBullet resets the filter group of a base that becomes fixed or free
+    fixed: bool | None  # has no mass; None if soft. A base that becomes fixed or free gets another filter group
     rows: dict[int, tuple[Row, ...] | None]  # the shapes of each link, None where PyBullet does not report them
     readable: tuple[int, ...]  # the links with shapes that become limbs or planes
     variable: dict[int, Any]  # reports, without noise, on the links that are read at every pass
@@ -64,7 +64,8 @@ def unchanged(
     the bodies whose mass, and whose shapes, are checked.
     """
     api, number = client.api, client.number
-    fixed, facts_of = {(body, BASE, number): bodies[body].fixed for body in masses}, api.getDynamicsInfo
+    fixed = {(body, BASE, number): bodies[body].fixed for body in masses if bodies[body].fixed is not None}
+    facts_of = api.getDynamicsInfo
     is_known = all(body.token is not None for body in bodies.values())
     reports = (
         (api.getNumBodies, (number,), len(bodies)),
@@ -84,12 +85,13 @@ def unchanged(
 def shapes_check(client: Client, body_link: BodyLink, report: Any) -> tuple[Callable[..., Any], tuple[int, ...], Any]:
     """A call that returns the report, without noise, as long as the shapes of the link are unchanged."""
     own = client.api.getCollisionShapeData
-    return own if len(report) == 1 else lambda *link: _without_noise(own(*link)), (*body_link, client.number), report
+    function = own if len(report) == 1 else lambda *arguments: _without_noise(own(*arguments))
+    return function, (*body_link, client.number), report
 
 
-def _without_noise(reported: tuple[Any, ...]) -> tuple[Any, ...]:
+def _without_noise(reported: Any) -> tuple[Any, ...]:
     """A report without the numbers of body and link in all but its first row, where PyBullet writes noise."""
-    return reported[:1] + tuple(row[2:] for row in reported[1:])
+    return (*reported[:1], *(row[2:] for row in reported[1:]))
 
 
 def read_bodies(client: Client, before: Reading) -> Reading:
@@ -116,7 +118,7 @@ def _same_body(client: Client, number: int, before: Body | None) -> Body | None:
     shapes = {link: client.getCollisionShapeData(number, link) for link in before.readable}
     now = replace(
         before,
-        fixed=bool(client.getDynamicsInfo(number, BASE)[MASS] == 0.0),
+        fixed=None if before.fixed is None else bool(client.getDynamicsInfo(number, BASE)[MASS] == 0.0),
         rows=before.rows | {link: _rows(reported) for link, reported in shapes.items()},
         variable={link: _without_noise(shapes[link]) for link in before.variable},
     )
@@ -154,7 +156,7 @@ def _new_body(client: Client, number: int, unsafe: set[int]) -> Body:
     shares = client.getBodyInfo(number)[0] == MADE_OF_SHAPES  # links of files share no shapes
     variable = {k: _without_noise(reports[k]) for k in readable if k == BASE or shares}
     names = {link: client.link_name(BodyLink(number, link)) for link in readable}
-    return Body(token, item, info[MASS] == 0.0, rows, readable, variable, names)
+    return Body(token, item, None if is_soft else info[MASS] == 0.0, rows, readable, variable, names)
 
 
 def _reported(client: Client, body_link: BodyLink) -> tuple[Any, ...] | None:

@@ -148,8 +148,10 @@ def filter_calls() -> int:
             with_user_data([*arguments[CLIENT:], keywords.get("physicsClientId", 0)][0])
         return made
 
-    replacements = {name: partial(counted, getattr(OWN, name)) for name in COUNTED if hasattr(OWN, name)}
-    replacements |= {MASS: with_mass, RESET: measured, SYNC: with_user_data, MAKE: listed}
+    replacements: dict[str, Callable[..., Any]] = {
+        **{name: partial(counted, getattr(OWN, name)) for name in COUNTED if hasattr(OWN, name)},
+        **{MASS: with_mass, RESET: measured, SYNC: with_user_data, MAKE: listed},
+    }
     for name, function in replacements.items():
         own = getattr(OWN, name)
         _replaced[name] = update_wrapper(AsBuiltin(function), own)

@@ -110,7 +110,7 @@ def kill(folder: Path, seed: int) -> tuple[int, int]:
     folder.mkdir()
     rng, log, expected = random.Random(seed), folder / "log", folder / "expected"
     in_transaction = seed % 2 == 0
-    fatal = rng.randrange(200) if in_transaction else -1
+    fatal = rng.randrange(60) if in_transaction else -1
     server = subprocess.Popen([sys.executable, logging_server.__file__, log, expected, str(seed), str(fatal)])
     if not in_transaction:
         while not expected.exists():
