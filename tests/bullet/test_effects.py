@@ -60,7 +60,7 @@ def make(c, folder):
 CHANGING = {
     "changeDynamics": "ball, -1, mass=0.0",
     "createMultiBody": "1.0, spare, basePosition=[1, 1, 1]",
-    "loadMJCF": "'mjcf/humanoid.xml', flags=p.URDF_USE_IMPLICIT_CYLINDER",
+    "loadMJCF": "'mjcf/capsule.xml', flags=p.URDF_USE_IMPLICIT_CYLINDER",
     "loadSDF": "'stadium.sdf'",
     "loadURDF": "'cube_small.urdf', [1, 1, 1]",
     "removeBody": "ball",
