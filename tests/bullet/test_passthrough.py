@@ -294,3 +294,16 @@ def test_only_rays_that_enter_a_box_before_they_hit_are_handed_on(c, monkeypatch
     answers = mirror.rayTestBatch(starts, ends)
     assert [answer[0] for answer in answers] == [ball, duck, -1, -1, ball]
     assert np.array_equal(handed_on, starts[[1]])
+
+
+def test_only_hits_before_a_fraction_are_first(c):
+    duck = p.loadURDF("duck_vhacd.urdf", physicsClientId=c)
+    p.performCollisionDetection(physicsClientId=c)
+    centre, way = np.mean(p.getAABB(duck, -1, c), axis=0), np.array([4.0, 0.0, 0.0])
+    start, end = centre - way, centre + way
+    (hit,) = p.rayTest(start, end, physicsClientId=c)
+    wrapped, rays = Mirror(c, mesh="wrap")._state.wrapped, (start[None], end[None], 0xFFFFFFFF)
+    assert hit[0] == duck
+    assert wrapped.first_hits(*rays, np.array([np.inf])) == {0: hit}
+    assert wrapped.first_hits(*rays, np.array([hit[2] + 1e-4])) == {0: hit}
+    assert wrapped.first_hits(*rays, np.array([hit[2] - 1e-4])) == {}, "it enters the duck's box before"
