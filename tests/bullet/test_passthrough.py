@@ -185,7 +185,7 @@ def test_a_soft_body_is_followed(c):
     mirror = Mirror(c, mesh="wrap")
     down = ([0.1, 0.2, 5.0], [0.1, 0.2, -5.0])
     before = mirror.rayTest(*down)
-    for _ in range(20):
+    for _ in range(8):
         p.stepSimulation(physicsClientId=c)
     after = mirror.rayTest(*down)
     assert before[0][0] == after[0][0] == 0
