@@ -106,7 +106,8 @@ def _crossed(
 def heights(mirror: MirroredLimbs, *points: Float64Array) -> Iterator[tuple[BodyLink, list[Float64Array]]]:
     """The link of each plane, and the heights of points (..., 3) above it."""
     state = mirror._state
-    for sheet, unit, body_link in zip(state.sheets, state.sheet_table.unit, state.sheet_links, strict=True):
+    links = state.links[len(state.limb_rank) :]
+    for sheet, unit, body_link in zip(state.sheets, state.sheet_table.unit, links, strict=True):
         yield body_link, [(x - sheet.point) @ unit for x in points]
 
 

@@ -214,10 +214,11 @@ def _case(
     mirror: MirroredLimbs, start: Float64Array, end: Float64Array, ours: RayTestResult, theirs: RayTestResult
 ) -> dict[str, Any]:
     """The segment, the limbs near it and all planes as JSON values; answers are indices into `names`."""
-    state, limbs, body_links = mirror._state, true_limbs(mirror), mirror.limb_places
+    state, limbs = mirror._state, true_limbs(mirror)
+    body_links = state.links
     around = Snapshot._of(limbs.inflated(ROOM + mirror.tolerance)).chords_segments(start[None], end[None]).limb.tolist()
-    chosen = [i for i, body_link in enumerate(body_links) if i in around or body_link in (ours[:2], theirs[:2])]
-    turns, listed = box_turns(limbs), [body_links[i] for i in chosen] + state.sheet_links
+    chosen = [i for i in range(len(limbs)) if i in around or body_links[i] in (ours[:2], theirs[:2])]
+    turns, listed = box_turns(limbs), [body_links[i] for i in chosen] + body_links[len(limbs) :]
     return {
         "format": FORMAT,
         "start": start.tolist(),

@@ -70,12 +70,12 @@ class Follower:
             return self.sync() if self._follow else known.scene
         now, before = self._changes.last(), known.seen
         is_old = filter_calls() != known.filter_calls or not self._client.is_direct
-        if before is None or now[1:] != before[1:] or is_old:
-            return self._read(known, now, before is None or now[2] != before[2])
+        if before is None or now[1] != before[1] or is_old:
+            return self._read(known, now, before is None)
         if now == before:
             return known.scene
         scene = self._reader.read(known.scene, False, poses_only=True)
-        if self._changes.last()[1:] != now[1:]:  # another thread has changed bodies meanwhile
+        if self._changes.last()[1] != now[1]:  # another thread has changed bodies meanwhile
             return self._read(known, now, False)
         self._known, self._is_partial = known._replace(scene=scene, seen=now), False
         return scene
@@ -99,7 +99,7 @@ class Follower:
                 return None
         else:
             now, (tested, tests) = changes.last(), self._near_tests
-            if before is None or now[0] == before[0] or now[1:] != before[1:]:
+            if before is None or now[0] == before[0] or now[1] != before[1]:
                 return None
             if tested != now[0]:
                 tests = 0
@@ -114,7 +114,7 @@ class Follower:
             except (self._client.api.error, IndexError):  # a body is gone, or another one has its number
                 return None
         answers = near.answers(starts, ends, mask)
-        if changes is not None and before is not None and changes.last()[1:] != before[1:]:
+        if changes is not None and before is not None and changes.last()[1] != before[1]:
             return None  # another thread has changed bodies meanwhile
         self._is_partial = self._is_partial or answers is not None
         return answers

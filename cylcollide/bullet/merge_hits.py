@@ -35,9 +35,12 @@ class MirrorState(NamedTuple):
     sheet_table: SheetTable
     limb_rank: Int64Array  # (n,)
     shape_link: Int32Array  # (n + m + 1, 2), body and link of the limbs, of the sheets, and -1, -1 of a miss
-    limb_links: list[BodyLink]  # the same of the limbs
-    sheet_links: list[BodyLink]
     wrapped: Wrapped
+
+    @property
+    def links(self) -> list[BodyLink]:
+        """Body and link of the limbs, then of the sheets."""
+        return [BodyLink(*row) for row in self.shape_link[:-1].tolist()]
 
     @property
     def largest(self) -> float:

@@ -106,8 +106,8 @@ class Mirror(MirroredLimbs):
 
         PyBullet does not report collision filters. They are measured with its rays when a body is
         new, its base becomes fixed or free, or this process has called
-        `setCollisionFilterGroupMask`, `loadBullet` or `changeDynamics(mass=0)`; `filters` measures
-        all again. A sync that fails, or is interrupted, leaves the mirror as it was.
+        `setCollisionFilterGroupMask`, `loadBullet`, `changeDynamics(mass=0)` or a plugin; `filters`
+        measures all again. A sync that fails, or is interrupted, leaves the mirror as it was.
         """
         self._follower.sync(validate.flag(filters, "filters"))
 

@@ -47,7 +47,8 @@ class MirroredLimbs(metaclass=Shown):
     @property
     def limb_places(self) -> list[BodyLink]:
         """Body and link of every limb."""
-        return [*self._follower.scene.state.limb_links]
+        state = self._follower.scene.state
+        return state.links[: len(state.limb_rank)]
 
     @abstractmethod
     def rayTestBatch(  # noqa: N802  # PyBullet's name

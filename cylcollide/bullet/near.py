@@ -22,7 +22,7 @@ import numpy as np
 from cylcollide import validate
 from cylcollide._types import ALL_LAYERS, Float64Array, Int64Array, Vectors
 from cylcollide.bullet.arguments import BULLET, MirrorInside, are_rows, vectors
-from cylcollide.bullet.client import BASE, Client
+from cylcollide.bullet.client import BASE, BodyLink, Client
 from cylcollide.bullet.filters import DEFAULT, STATIC
 from cylcollide.bullet.near_bodies import ARMS, LENGTHS, NearBody, near_bodies
 from cylcollide.bullet.near_loops import LINKS_PER_RAY, UNDECIDED, NearMemory, NearShapes, cast_near, enter_meshes
@@ -30,7 +30,7 @@ from cylcollide.bullet.near_marks import LINKS_FIRST, mark_near
 from cylcollide.bullet.passthrough import PADDING
 from cylcollide.bullet.pose_loops import BOX, PLANE, posed_memory
 from cylcollide.bullet.read_shapes import ball_radii
-from cylcollide.bullet.reader import unchanged
+from cylcollide.bullet.reader import shapes_check, unchanged
 from cylcollide.bullet.scene import MirrorScene
 from cylcollide.bullet.tuples import MISS, Call, RayTestResult, hit_tuples, read_rows, read_states, results_unchanged
 from cylcollide.kernels.ray import Rays
@@ -115,7 +115,7 @@ class NearBodies:
         self._places, self._base_boxes = list[tuple[Call | None, Call | None]](), list[tuple[Call | None, None]]()
         self._bases, self._links = list[tuple[None, Call | None]](), list[tuple[None, Call | None]]()
         self._rest, self._slides, self._boxes = list[Call](), list[Call](), list[list[Call]]()
-        of_bases = [(api.getCollisionShapeData, (one.body, BASE, number), one.base) if one.base is not None else None
+        of_bases = [shapes_check(self._client, BodyLink(one.body, BASE), one.base) if one.base is not None else None
                     for one in found]  # fmt: skip
         self._of_bases = () if records_calls or not any(of_bases) else tuple(of_bases)
         for b, one in enumerate(found):
@@ -238,8 +238,8 @@ def _masses(scene: MirrorScene) -> tuple[list[int], list[int]]:
     """
     links = {scene.shapes.body_links[k] for k in scene.shapes.body_link.tolist()}
     groups = {link.body: scene.groups[link] for link in links if link.link == BASE}
-    given = {True: STATIC, False: DEFAULT}
-    return [body for body in groups if groups[body] != given[scene.reading.bodies[body].fixed]], [*groups]
+    given = {body: STATIC if scene.reading.bodies[body].fixed else DEFAULT for body in groups}
+    return [body for body in groups if groups[body] != given[body]], [*groups]
 
 
 def _written(values: Any, array: Float64Array) -> int:

@@ -63,7 +63,7 @@ class NearBody(NamedTuple):
     is_centred: bool  # whether the base is at the centre of its box, which contains all of its shapes
     is_bare: bool  # whether the base is centred and has no shapes
     is_checked_if_near: bool  # whether it suffices to check its shapes when a ray comes near
-    base: Any  # PyBullet's report on the base, if nothing else can change; else None
+    base: Any  # the report on the base, without noise, if nothing else can change; else None
 
 
 def near_bodies(

@@ -88,7 +88,7 @@ class NearMemory(NamedTuple):
     often: Column[np.int64]  # (B,): number of consecutive tests up to now in which a ray came near
     read: Column[np.int64]  # (B,): 1 for a centred body that is near so often that its box is not read first; else 0
     near: Column[np.bool_]  # (B,): whether a ray comes near the body
-    pairs: Rows[np.int64]  # (r, k): bits of bodies near each ray; unset for bodies without meshes that are read at once
+    pairs: Rows[np.int64]  # (r, k): bits of bodies near each ray
     around: Rows[np.float64]  # (B, 6): corners of a centred base's box
     limits: Rows[np.float64]  # (6, LANES k): corners of a box around the limbs of a near body; infinite for others
     ball: Rows[np.float64]  # (4, frames + LANES): centre, and radius with slack, of a ball around a near body's link

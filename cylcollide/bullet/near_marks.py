@@ -73,7 +73,7 @@ def _mark_bodies(shapes: NearShapes, memory: NearMemory, n: int) -> int:
         size = size_of(memory.place[0, body], memory.place[1, body], memory.place[2, body])
         memory.place[3, body] = with_slack(shapes.reach[body] + memory.out[body], size)
     for first in range(0, len(memory.near), LANES):
-        _measure(shapes, memory, n, first)
+        _measure(memory, n, first)
     for body in range(len(memory.near)):
         square, reach = memory.square[body], memory.place[3, body] + SLACK * longest
         is_near, is_read, box, wrapped = not square > reach * reach, memory.read[body] > 0, shapes.first_box[body], 0
@@ -92,24 +92,9 @@ def _mark_bodies(shapes: NearShapes, memory: NearMemory, n: int) -> int:
 
 
 @inlined
-def _measure(shapes: NearShapes, memory: NearMemory, n: int, first: int) -> None:
-    """Write the least squared distances of the first n segments from eight bodies, from `first` on, and near pairs.
-
-    For bodies that are read at once and have no meshes, the search ends with the first near segment.
-    """
+def _measure(memory: NearMemory, n: int, first: int) -> None:
+    """Write the least squared distances of the first n segments from eight bodies, from `first` on, and near pairs."""
     starts, ends, width = memory.batch.rays.origin, memory.batch.rays.second, memory.place.shape[1]
-    last, is_enough = min(first + LANES, len(memory.near)), True
-    for body in range(first, last):
-        is_enough = is_enough and memory.read[body] > 0 and shapes.first_box[body] == shapes.first_box[body + 1]
-    if is_enough:
-        for body in range(first, last):
-            column, i, is_near, least = memory.place[:, body], 0, False, inf
-            while i < n and not is_near:
-                segment = segment_at(starts, ends, i)
-                square = square_distance(segment, column)
-                least, is_near, i = min(least, square), are_within(square, segment, column[3]), i + 1
-            memory.square[body] = least
-        return
     place, radius = _three(memory.place, first), load(memory.place, 3 * width + first)
     least_of_eight = broadcast(inf)
     for i in range(n):

@@ -28,10 +28,10 @@ class Body:
 
     token: bytes | None
     item: int  # the user data that hold the token
-    fixed: bool  # has no mass: PyBullet resets the filter group of a base that becomes fixed or free
+    fixed: bool | None  # has no mass; None if soft. A base that becomes fixed or free gets another filter group
     rows: dict[int, tuple[Row, ...] | None]  # the shapes of each link, None where PyBullet does not report them
     readable: tuple[int, ...]  # the links with shapes that become limbs or planes
-    variable: dict[int, Any]  # PyBullet's reports on the links that are read at every pass
+    variable: dict[int, Any]  # reports, without noise, on the links that are read at every pass
     names: dict[int, str]  # body and link by name, for readable links
 
 
@@ -64,13 +64,14 @@ def unchanged(
     the bodies whose mass, and whose shapes, are checked.
     """
     api, number = client.api, client.number
-    fixed, facts_of = {(body, BASE, number): bodies[body].fixed for body in masses}, api.getDynamicsInfo
+    fixed = {(body, BASE, number): bodies[body].fixed for body in masses if bodies[body].fixed is not None}
+    facts_of = api.getDynamicsInfo
     is_known = all(body.token is not None for body in bodies.values())
     reports = (
         (api.getNumBodies, (number,), len(bodies)),
         *((api.getUserData, (body.item, number), body.token) for body in bodies.values()),
-        *((api.getCollisionShapeData, (k, link, number), reported)
-          for k in shapes for link, reported in bodies[k].variable.items()),
+        *(shapes_check(client, BodyLink(k, link), report)
+          for k in shapes for link, report in bodies[k].variable.items()),
     )  # fmt: skip
 
     def is_unchanged() -> bool:
@@ -79,6 +80,18 @@ def unchanged(
         return all((facts_of(*base)[MASS] == 0.0) == is_fixed for base, is_fixed in fixed.items())
 
     return is_unchanged
+
+
+def shapes_check(client: Client, body_link: BodyLink, report: Any) -> tuple[Callable[..., Any], tuple[int, ...], Any]:
+    """A call that returns the report, without noise, as long as the shapes of the link are unchanged."""
+    own = client.api.getCollisionShapeData
+    function = own if len(report) == 1 else lambda *arguments: _without_noise(own(*arguments))
+    return function, (*body_link, client.number), report
+
+
+def _without_noise(reported: Any) -> tuple[Any, ...]:
+    """A report without the numbers of body and link in all but its first row, where PyBullet writes noise."""
+    return (*reported[:1], *(row[2:] for row in reported[1:]))
 
 
 def read_bodies(client: Client, before: Reading) -> Reading:
@@ -105,9 +118,9 @@ def _same_body(client: Client, number: int, before: Body | None) -> Body | None:
     shapes = {link: client.getCollisionShapeData(number, link) for link in before.readable}
     now = replace(
         before,
-        fixed=bool(client.getDynamicsInfo(number, BASE)[MASS] == 0.0),
+        fixed=None if before.fixed is None else bool(client.getDynamicsInfo(number, BASE)[MASS] == 0.0),
         rows=before.rows | {link: _rows(reported) for link, reported in shapes.items()},
-        variable={link: shapes[link] for link in before.variable},
+        variable={link: _without_noise(shapes[link]) for link in before.variable},
     )
     return before if now == before else now
 
@@ -141,9 +154,9 @@ def _new_body(client: Client, number: int, unsafe: set[int]) -> Body:
         reports[link], rows[link] = reported, None if reported is None else _rows(reported)
     readable = tuple(link for link, shapes in rows.items() if any(row[0] in SIZES for row in shapes or ()))
     shares = client.getBodyInfo(number)[0] == MADE_OF_SHAPES  # links of files share no shapes
-    variable = {k: reports[k] for k in readable if k == BASE or shares}
+    variable = {k: _without_noise(reports[k]) for k in readable if k == BASE or shares}
     names = {link: client.link_name(BodyLink(number, link)) for link in readable}
-    return Body(token, item, info[MASS] == 0.0, rows, readable, variable, names)
+    return Body(token, item, None if is_soft else info[MASS] == 0.0, rows, readable, variable, names)
 
 
 def _reported(client: Client, body_link: BodyLink) -> tuple[Any, ...] | None:

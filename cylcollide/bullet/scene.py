@@ -140,19 +140,16 @@ class SceneReader:
         groups = filter_groups(client, shapes, centres, known)
         group = np.array([groups[link] for link in shapes.body_links], dtype=np.uint32)[shapes.body_link]
         sheets = sheets_of(shapes, made, fixed)
-        limb_links, sheet_links = (
-            [shapes.body_links[k] for k in shapes.body_link[rows].tolist()] for rows in (fixed.limbs, fixed.planes)
-        )
-        named = [reading.bodies[body].names[link] for body, link in limb_links]
+        rows = np.concatenate([fixed.limbs, fixed.planes])
+        links = [shapes.body_links[k] for k in shapes.body_link[rows].tolist()]
+        named = [reading.bodies[body].names[link] for body, link in links[: len(fixed.limbs)]]
         world = Snapshot._of(limbs_of(shapes, made, fixed.limbs, group[fixed.limbs], named))
         state = MirrorState(
             world,
             sheets,
             sheet_table(sheets, group[fixed.planes], fixed.planes),
             fixed.limbs,
-            np.array([*limb_links, *sheet_links, (-1, -1)], dtype=np.int32),
-            limb_links,
-            sheet_links,
+            np.array([*links, (-1, -1)], dtype=np.int32),
             Wrapped(client, shapes.wrapped, wrapped_boxes(client, shapes.wrapped)),
         )
         return MirrorScene(reading, shapes, fixed, frames, groups, state)

@@ -3,10 +3,10 @@
 `docs/bullet.md` has the table of effects in words. PyBullet does not report what `setCollisionFilterGroupMask` did,
 which solids `loadBullet` made, or the length of the quaternion of a `resetBasePositionAndOrientation`, so these are
 recorded: from the first mirror on, replacements in the module `pybullet` record each call and pass it on; a
-`BulletClient` calls them, too. So are changes of a mass to 0, which reset a filter group. `syncBodyInfo` drops the
-list of each body's user data: without `syncUserData`, tokens would outlive their bodies. Of bodies that
-`batchPositions` makes, PyBullet lists only the last; `createMultiBody` here lists all, before the last one may be
-removed.
+`BulletClient` calls them, too. So are changes of a mass to 0, which reset a filter group, and calls of plugins, which
+may do anything. `syncBodyInfo` drops the list of each body's user data: without `syncUserData`, tokens would outlive
+their bodies. Of bodies that `batchPositions` makes, PyBullet lists only the last; `createMultiBody` here lists all,
+before the last one may be removed.
 """
 
 from __future__ import annotations
@@ -33,9 +33,7 @@ class Effect(IntEnum):
     POSES = 1
     """Poses, which `Mirror.sync` reads."""
     SCENE = 2
-    """Bodies or shapes, too."""
-    FILTERS = 3
-    """Collision filters, too, which PyBullet does not report, so that `Mirror.sync` measures them."""
+    """Bodies, shapes or filters, too."""
 
 
 _NONE = """
@@ -68,18 +66,13 @@ resetJointStatesMultiDof restoreState stepSimulation
 """
 
 _SCENE = """
-createMultiBody disconnect loadBullet loadMJCF loadSDF loadSoftBody loadURDF removeBody resetMeshData
-resetSimulation syncBodyInfo syncUserData unsupportedChangeScaling
-"""
-
-_FILTERS = """
-changeDynamics executePluginCommand loadPlugin setCollisionFilterGroupMask startStateLogging unloadPlugin
+changeDynamics createMultiBody disconnect executePluginCommand loadBullet loadMJCF loadPlugin loadSDF loadSoftBody
+loadURDF removeBody resetMeshData resetSimulation setCollisionFilterGroupMask startStateLogging syncBodyInfo
+syncUserData unloadPlugin unsupportedChangeScaling
 """
 
 EFFECTS: Mapping[str, Effect] = {
-    name: effect
-    for effect, names in zip(Effect, (_NONE, _POSES, _SCENE, _FILTERS), strict=True)
-    for name in names.split()
+    name: effect for effect, names in zip(Effect, (_NONE, _POSES, _SCENE), strict=True) for name in names.split()
 }
 """The effects of all functions of PyBullet 3.2.7, by name."""
 
@@ -89,8 +82,13 @@ def effect_of(name: str) -> Effect:
     return EFFECTS.get(name, max(Effect))
 
 
-FILTER, LOAD, MASS = "setCollisionFilterGroupMask", "loadBullet", "changeDynamics"
-RESET, SYNC, MAKE = "resetBasePositionAndOrientation", "syncBodyInfo", "createMultiBody"
+COUNTED = (
+    *("setCollisionFilterGroupMask", "loadBullet"),
+    *("executePluginCommand", "loadPlugin", "startStateLogging", "unloadPlugin"),
+)
+"""Functions that may change filters at every call."""
+
+MASS, RESET, SYNC, MAKE = "changeDynamics", "resetBasePositionAndOrientation", "syncBodyInfo", "createMultiBody"
 CLIENT = 20  # place of physicsClientId among the arguments of createMultiBody
 
 
@@ -124,8 +122,7 @@ def filter_calls() -> int:
         return LAST_CALL[0]
     from cylcollide._pybullet import OWN, pybullet  # noqa: PLC0415  # an extra: imported only when used
 
-    own_filter, own_load, own_mass = (getattr(OWN, name) for name in (FILTER, LOAD, MASS))
-    own_reset, own_sync, own_make = (getattr(OWN, name) for name in (RESET, SYNC, MAKE))
+    own_mass, own_reset, own_sync, own_make = (getattr(OWN, name) for name in (MASS, RESET, SYNC, MAKE))
 
     def counted(own: Callable[..., Any], *arguments: Any, **keywords: Any) -> Any:
         try:
@@ -151,8 +148,11 @@ def filter_calls() -> int:
             with_user_data([*arguments[CLIENT:], keywords.get("physicsClientId", 0)][0])
         return made
 
-    counting = (FILTER, partial(counted, own_filter)), (LOAD, partial(counted, own_load))
-    for name, function in (*counting, (MASS, with_mass), (RESET, measured), (SYNC, with_user_data), (MAKE, listed)):
+    replacements: dict[str, Callable[..., Any]] = {
+        **{name: partial(counted, getattr(OWN, name)) for name in COUNTED if hasattr(OWN, name)},
+        **{MASS: with_mass, RESET: measured, SYNC: with_user_data, MAKE: listed},
+    }
+    for name, function in replacements.items():
         own = getattr(OWN, name)
         _replaced[name] = update_wrapper(AsBuiltin(function), own)
         if getattr(pybullet, name) is own:  # else the program has replaced it
@@ -161,8 +161,8 @@ def filter_calls() -> int:
     return LAST_CALL[0]
 
 
-Changed: TypeAlias = tuple[int, int, int]
-"""Serial numbers of the last calls that may have changed poses, bodies or shapes, and filters."""
+Changed: TypeAlias = tuple[int, int]
+"""Serial numbers of the last calls that may have changed poses, and bodies, shapes or filters."""
 
 
 class Changes:
@@ -173,9 +173,8 @@ class Changes:
         self._last = [0] * len(Effect)  # by effect
 
     def last(self) -> Changed:
-        """The numbers of poses, scene and filters."""
-        _, poses, scene, filters = self._last
-        return poses, scene, filters
+        """The numbers of poses and scene."""
+        return self._last[Effect.POSES], self._last[Effect.SCENE]
 
     def record(self, effect: Effect) -> None:
         """Record a call. Numbers never repeat, so that none is lost between threads."""

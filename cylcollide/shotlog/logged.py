@@ -1,4 +1,4 @@
-"""LoggedShots: the contents of a log, read-only, and all shots judged again."""
+"""LoggedShots: the contents of a log, read-only, and all shots judged again; and why one was judged as it was."""
 
 from __future__ import annotations
 
@@ -8,7 +8,7 @@ from dataclasses import dataclass
 from functools import cached_property, partial
 from os import PathLike
 from threading import Lock
-from typing import Any, Self, TypeVar
+from typing import TYPE_CHECKING, Any, NamedTuple, Self, TypeVar
 
 import numpy as np
 
@@ -16,10 +16,13 @@ from cylcollide import validate
 from cylcollide._types import Float64Array, Int64Array
 from cylcollide._version import __version__
 from cylcollide.characters.judged import Judged
+from cylcollide.characters.judged_shot import ends_of
 from cylcollide.characters.policy import Policy
+from cylcollide.history.miss_explanation import MissExplanation
+from cylcollide.history.pose_history import PoseHistory
+from cylcollide.limbs.explain import Explanation
 from cylcollide.limbs.figures import PORT, viewer_of
 from cylcollide.process.signatures import Shown
-from cylcollide.shotlog.explained import ShotExplanation, explanation_of, of_row
 from cylcollide.shotlog.pages import NO_STATE
 from cylcollide.shotlog.rejudged import (
     PageSpan,
@@ -34,9 +37,13 @@ from cylcollide.shotlog.rejudged import (
 from cylcollide.shotlog.replay import MOST_RINGS, Replay
 from cylcollide.shotlog.shots import arguments_of_call
 from cylcollide.shotlog.source import Source
-from cylcollide.shotlog.states import Values
+from cylcollide.shotlog.states import Receiver, Values
 from cylcollide.shotlog.values import unpacked
+from cylcollide.world.hit_world import HitWorld, world_in
 from cylcollide.world.snapshot import Snapshot
+
+if TYPE_CHECKING:
+    from matplotlib.figure import Figure
 
 Used = TypeVar("Used")
 Progress = Callable[[int, int], None]
@@ -171,8 +178,8 @@ class LoggedShots(metaclass=Shown):
         time, energy, policy = arguments.get("time"), arguments["energy"], arguments["policy"]
         return [
             LoggedShot(
-                first + row, row, n, tick, note, start[row], end[row], of_row(time, row),
-                policy if isinstance(policy, Policy) else policy[row], of_row(energy, row), call["limb"].item(row),
+                first + row, row, n, tick, note, start[row], end[row], _of_row(time, row),
+                policy if isinstance(policy, Policy) else policy[row], _of_row(energy, row), call["limb"].item(row),
             )
             for row in range(n)
         ]  # fmt: skip
@@ -262,3 +269,46 @@ class LoggedShots(metaclass=Shown):
             if progress is not None:
                 progress(done, len(self))
         return Rejudged(joined(results), len(self.ticks), self.version, not allows_differences)
+
+
+class ShotExplanation(NamedTuple):
+    """Why a shot was judged as it was; `print` it, or `plot` it."""
+
+    judged: Judged
+    """The shot judged again, one row."""
+    why: Explanation | MissExplanation | None
+    """How the ray hits the limb that counts, or misses all; None for thick rays, and if nothing can be hit."""
+
+    def __str__(self) -> str:
+        decision = str(self.judged.explain(0)).partition(", ")[2]
+        return decision if self.why is None else f"{decision}\n{self.why}"
+
+    def plot(self, path: str | PathLike[str] | None = None) -> Figure:
+        """The figure of `judged.plot(0)`, written to a file if a path is given, and its errors."""
+        return self.judged.plot(0, path)
+
+
+def explanation_of(judged: Judged, receiver: Receiver, call: Values, row: int) -> ShotExplanation:
+    """Why a shot was judged as it was: `row` of a call on `receiver`; `judged`: the shot judged again."""
+    is_past = isinstance(receiver, PoseHistory)
+    if (is_past and judged.tick[0] < 0) or _of_row(call["radius"], row) > 0.0:
+        return ShotExplanation(judged, None)
+    time = float(judged.time[0]) if is_past else 0.0
+    history = receiver
+    if not isinstance(history, PoseHistory):  # a history of one tick, at time 0
+        history = PoseHistory(history if isinstance(history, HitWorld) else world_in(HitWorld, history))
+        history.record(0.0)
+    limbs = history.limbs_at(time)
+    start, end = ends_of(judged, 0, limbs)
+    if judged.hit[0]:
+        return ShotExplanation(judged, limbs.explain_segment(start, end, limb=int(judged.limb[0])))
+    filters: Any = {"mask": _of_row(call["mask"], row), "ignore_character": _of_row(call["ignored"], row)}
+    if is_past and call["protected"]:
+        filters["protected_since"] = dict(zip(*(column.tolist() for column in call["protected"]), strict=True))
+    return ShotExplanation(judged, history.explain_miss(start, end, time, **filters))
+
+
+def _of_row(value: Any, row: int) -> Any:
+    """The entry of a row in a column, or in a number for all rows."""
+    array = None if value is None else np.asarray(value).reshape(-1)
+    return None if array is None else array.item(row if len(array) > 1 else 0)

@@ -16,8 +16,7 @@ from cylcollide.characters.rig import Rig
 from cylcollide.history.miss_explanation import MissExplanation
 from cylcollide.history.pose_history import PoseHistory
 from cylcollide.limbs.limbs import Limbs
-from cylcollide.shotlog.explained import explanation_of
-from cylcollide.shotlog.logged import LoggedShot, LoggedShots
+from cylcollide.shotlog.logged import LoggedShot, LoggedShots, explanation_of
 from cylcollide.shotlog.states import Values
 from cylcollide.view.frames import Frame, frame_at, frame_of_limbs, frame_of_rig, frame_of_state, frame_of_tick
 from cylcollide.view.marks import Marks, marks_of_shot

@@ -203,9 +203,9 @@ def test_scenes_that_cannot_be_mirrored_use_pybullet(clients):
     assert warned[0].filename == __file__
 
 
-def test_all_calls_that_may_change_filters_are_noted():
+def test_all_calls_that_may_change_a_scene_are_noted():
     with patched():
-        assert {name for name, effect in EFFECTS.items() if effect == Effect.FILTERS} <= set(replaced())
+        assert {name for name, effect in EFFECTS.items() if effect == Effect.SCENE} <= set(replaced())
 
 
 REPLACED_BEFORE_MIRROR = """

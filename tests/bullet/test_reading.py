@@ -10,6 +10,7 @@ import support.pybullet_scenes as scenes
 from cylcollide._pybullet import OWN
 from cylcollide.bullet import Mirror
 from cylcollide.bullet.client import TOKEN
+from cylcollide.bullet.scene import SceneReader
 
 
 def assert_equals_new_mirror(mirror, c):
@@ -37,6 +38,36 @@ def test_links_of_files_are_read_once_if_nothing_can_change_them(c, monkeypatch)
     p.removeBody(made, physicsClientId=c)
     mirror.sync()
     assert {(person, link) for person in people for link in range(15)} <= set(read), "all, since something has changed"
+
+
+def cloth(c, _):
+    """A soft body: PyBullet's report on its mass is noise."""
+    p.resetSimulation(p.RESET_USE_DEFORMABLE_WORLD, physicsClientId=c)
+    p.loadSoftBody("cloth_z_up.obj", mass=1, useBendingSprings=1, useMassSpring=1, physicsClientId=c)
+
+
+@pytest.mark.parametrize("make", [scenes.compounds, cloth])
+def test_noise_in_reports_is_no_change(c, make, monkeypatch):
+    """PyBullet's rows on a link's later shapes name no body and link, but hold noise that changes between calls."""
+    make(c, np.random.default_rng(5))
+    readings, own = [], SceneReader._read
+    monkeypatch.setattr(SceneReader, "_read", lambda *given: readings.append(own(*given)) or readings[-1])
+    mirror = Mirror(c, mesh="wrap", follow=False)
+    for _ in range(3):
+        mirror.rayTestBatch(*scenes.rays(np.random.default_rng(6), 200, 1.5))
+        p.stepSimulation(physicsClientId=c)
+        mirror.sync()
+    assert len(readings) == 4
+    assert len({id(scene.shapes) for scene in readings}) == 1
+
+
+def test_a_scaled_base_of_several_shapes(c):
+    scenes.compounds(c, np.random.default_rng(5))
+    mirror = Mirror(c, follow=False)
+    before = mirror.limbs
+    p.unsupportedChangeScaling(0, [2, 2, 2], physicsClientId=c)
+    assert_equals_new_mirror(mirror, c)
+    assert mirror.limbs != before
 
 
 def test_a_batch_whose_last_body_is_removed_before_it_is_read(c):
