@@ -176,11 +176,12 @@ def _run(left: Path, name: str, built: str, options: Mapping[str, Any], rays: in
 def _summed(score: Score, errors: EngineErrors, speed: float) -> Score:
     """The score with the errors of all families."""
     wrong, off = errors.wrong, errors.off
-    counts = (*COUNTED_FIELDS, "unproved", "moved", *(kind.field for kind in ERRORS))
+    fields = (*COUNTED_FIELDS, "unproved", "moved", *(kind.field for kind in ERRORS))
+    counts: dict[str, Any] = {name: sum(row[name] for row in wrong.values()) for name in fields}
     return replace(
         score,
         rays=errors.rays,
-        **{count: sum(row[count] for row in wrong.values()) for count in counts},
+        **counts,
         distance_mm=_figures(off["distance"], MM_PER_METRE),
         normal_deg=_figures(off["normal"], math.degrees(1.0)),
         position_mm=_figures(off["position"], MM_PER_METRE),
