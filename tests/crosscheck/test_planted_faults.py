@@ -12,6 +12,7 @@ from cylcollide.crosscheck.cases.wording import headline
 from cylcollide.crosscheck.compare.disagreements import Kind
 from cylcollide.crosscheck.engine import NamedEngine
 from cylcollide.crosscheck.generate import families
+from cylcollide.crosscheck.report.drawn_case import worst_cases
 from cylcollide.crosscheck.report.page import page_html
 from cylcollide.crosscheck.run import scoreboard as board
 from cylcollide.crosscheck.run.chunk import compute_chunk
@@ -148,7 +149,8 @@ def test_a_run_by_families_finds_a_fault_and_its_cases_replay(fault):
         assert needed or not (case.before or case.after), case.kind
 
 
-def test_the_humanoid_page_exists_for_a_fault():
+def test_the_humanoid_page_exists_for_a_fault(monkeypatch):
+    monkeypatch.setattr("cylcollide.crosscheck.report.page._worst", lambda result: worst_cases(result.tally.cases)[:2])
     result = run_plan(PosesPlan(300, 1, ("walk",), NamedEngine("planted", (("fault", "position nan: all"),))))
     assert result.summary["families"][-1]["position"] > 0
     assert len(page_html(result)) > 100_000

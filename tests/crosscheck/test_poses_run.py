@@ -13,7 +13,7 @@ from cylcollide.crosscheck.compare.disagreements import VERDICTS, Kind
 from cylcollide.crosscheck.generate.bullets import BULLET_FAMILIES, MISS, spread_poses
 from cylcollide.crosscheck.run.plan import PosesPlan
 from cylcollide.crosscheck.run.run import RAYS_SCHEMA, SCHEMA, run_plan, write_numbers, wrong_bullets
-from cylcollide.crosscheck.workers import local_processes, worker_processes
+from cylcollide.crosscheck.workers import worker_processes
 from cylcollide.engines.bullet import BulletEngine
 
 
@@ -96,7 +96,7 @@ def test_errors_equal_recomputed_ones(result):
     assert row["normal_deg"][1] == pytest.approx(np.percentile(turned, 99))
 
 
-FEW = PosesPlan(500, 7, PLAN.motions)
+FEW = PosesPlan(300, 7, ("walk",))
 
 
 @pytest.fixture(scope="module")
@@ -119,7 +119,7 @@ def test_same_seed_same_result_and_processes_change_nothing(few):
 
 def test_a_stopped_sweep_resumes(few, tmp_path):
     def stops(_what, done, _of):
-        if done == 2:
+        if done == 1:
             raise KeyboardInterrupt
 
     with pytest.raises(KeyboardInterrupt):
@@ -135,7 +135,7 @@ def test_a_stopped_sweep_resumes(few, tmp_path):
     assert said == []
     # Other motions are another run.
     with pytest.raises(KeyboardInterrupt):
-        run_plan(replace(FEW, motions=("kick", "cartwheel")), folder=tmp_path, warn=said.append, progress=stops)
+        run_plan(replace(FEW, motions=("kick",)), folder=tmp_path, warn=said.append, progress=stops)
     assert len(said) == len(FEW.keys)
 
 
@@ -152,7 +152,7 @@ def test_poses_are_spread_over_the_motion():
     assert poses.motion == ("kick",) * 4
     np.testing.assert_allclose(poses.time / poses.time[0], [1, 3, 5, 7])
     assert poses.p1.shape == poses.p2.shape == (4, 15, 3)
-    assert len(set(spread_poses([]).motion)) == 15
+    assert len(set(spread_poses([], frames=1).motion)) == 15
 
 
 @pytest.mark.parametrize(
@@ -166,11 +166,6 @@ def test_poses_are_spread_over_the_motion():
 def test_bad_arguments(wrong, message):
     with pytest.raises(ValueError, match=message):
         PosesPlan(**{"rays": 10, "seed": 0, **wrong})
-
-
-def test_jobs_0_is_refused():
-    with pytest.raises(ValueError, match="jobs must be at least 1, got 0"), local_processes(0):
-        pass
 
 
 # Planted faults -------------------------------------------------------------------------------------------------------

@@ -11,7 +11,7 @@ from pathlib import Path
 import pytest
 from rich.console import Console
 from support.package import run_command
-from support.runs.scoreboard import scoreboard_by_name
+from support.runs.scoreboard import scoreboard_by_name, shared_truths
 
 from cylcollide import engines
 from cylcollide.crosscheck.commands import crosscheck as crosscheck_command
@@ -30,7 +30,8 @@ def crosscheck(command):
 @pytest.mark.usefixtures("planted")
 def test_the_command_writes_json_and_csv(monkeypatch, long_path, crosscheck):
     names = ("inflated", "blind", "single", "raising")
-    scores = {score.engine: score for score in scoreboard_by_name(*names, rays=36 * len(SCORED_FAMILIES))}
+    with shared_truths():
+        scores = {score.engine: score for score in scoreboard_by_name(*names, rays=36 * len(SCORED_FAMILIES))}
     scores["absent"] = Score("absent", {}, "No module named 'no_such_package'")
     monkeypatch.setattr(crosscheck_command, "scoreboard", lambda *_, **__: list(scores.values()))
     monkeypatch.setattr(crosscheck_command, "distances", partial(distances, n=60))
