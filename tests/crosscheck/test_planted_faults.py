@@ -35,8 +35,8 @@ COUNTS = (*VERDICTS, "early", "late", "normal", "position", "moved")
 
 
 OFTEN = (
-    *("limb swapped: all", "limb nan: all", "fraction stale: all", "fraction rounded: all", "position nan: all"),
-    *("normal shifted: every seventh", "answer lost: every seventh", "limbs late: all"),
+    *("limb swapped: all", "limb nan: all", "fraction stale: all", "fraction nan: all", "position nan: all"),
+    *("normal infinite: all", "normal shifted: every seventh", "answer lost: every seventh", "limbs late: all"),
     *("phantom position nan: all", "second normal nan: all"),
 )
 """Faults of every field, which are planted by default."""
@@ -83,6 +83,7 @@ def test_a_fault_is_counted_in_its_own_field_only(score_of, fault):
     of_the_other_limb = ("early", "late", "normal") if field == "limb" else ()
     assert set(counts) <= {*SHOWN[field], *besides, *of_the_other_limb}
     assert score.unproved == 0
+    assert field != "fraction" or (set(counts) == {"lost"}) == fault.endswith(("nan: all", "infinite: all"))
     if field == "position" and "nan" not in fault and "infinite" not in fault:
         assert score.position_mm[2] > 1e-6
     assert (field == "fraction") >= (score.distance_mm[2] > 0.0)
