@@ -5,7 +5,7 @@ from dataclasses import replace
 from pathlib import Path
 from typing import Annotated, Any, Literal
 
-from pydantic import BaseModel, ConfigDict, Field, ValidationError
+from pydantic import BaseModel, Field, ValidationError
 
 from cylcollide._pybullet import connect, pybullet
 from cylcollide.bullet.arguments import growth
@@ -20,13 +20,7 @@ Size = Annotated[Number, Field(ge=0.0)]
 Many = Field(max_length=MOST_LIMBS)
 
 
-class _Row(BaseModel):
-    """A part of a file, with checked types."""
-
-    model_config = ConfigDict(extra="forbid")
-
-
-class _Limb(_Row):
+class _Limb(BaseModel, extra="forbid"):
     shape: Literal["box", "capsule", "cylinder", "sphere"]
     p1: Point
     p2: Point
@@ -36,12 +30,12 @@ class _Limb(_Row):
     margin: Size
 
 
-class _Plane(_Row):
+class _Plane(BaseModel, extra="forbid"):
     point: Point
     normal: Vector
 
 
-class _Ray(_Row):
+class _Ray(BaseModel, extra="forbid"):
     """The contents of a file that `RayExplanation.save` writes."""
 
     format: Annotated[str, such_that(FORMAT.__eq__, FORMAT)]
