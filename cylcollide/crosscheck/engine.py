@@ -1,6 +1,6 @@
 """The engine under test: PyBullet with its settings, or any other engine without such settings."""
 
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from dataclasses import asdict, dataclass, replace
 from pathlib import Path
 from typing import Any
@@ -11,7 +11,8 @@ from pydantic import ConfigDict, with_config
 from cylcollide._pybullet import pybullet
 from cylcollide.crosscheck.records import Length, Truth
 from cylcollide.engines import Engine, registry
-from cylcollide.engines.bullet import BulletBody, BulletEngine, Construction
+from cylcollide.engines._adapter import Solid
+from cylcollide.engines.bullet import BulletEngine, Construction
 
 
 @with_config(ConfigDict(extra="forbid"))
@@ -68,7 +69,7 @@ class BulletClient(BulletEngine):
     def _connected(self) -> int:
         return _IDLE.pop() if _IDLE else super()._connected()
 
-    def _add(self, body: BulletBody, stem: Path) -> int:
+    def _add(self, body: Solid, stem: Path) -> int:
         setup = self.setup
         if setup.spin:
             body = replace(body, turn=_spun(body.turn, setup.spin))
@@ -92,7 +93,7 @@ class BulletClient(BulletEngine):
             self._client = -1
 
 
-def _spun(turn: tuple[float, ...], angle: float) -> tuple[float, ...]:
+def _spun(turn: Sequence[float], angle: float) -> tuple[float, ...]:
     """A spin about Bullet's cylinder axis z, followed by the turn; PyBullet's multiplyTransforms rounds to float32."""
     sine, cosine = float(np.sin(0.5 * angle)), float(np.cos(0.5 * angle))
     x, y, z, w = turn

@@ -4,6 +4,7 @@ A subclass implements building and casting for its engine.
 """
 
 from abc import ABC, abstractmethod
+from collections.abc import Sequence
 from dataclasses import dataclass
 from importlib import import_module
 from importlib.metadata import version
@@ -113,6 +114,18 @@ FLOAT32_ROUNDING = 2.0**-22
 
 
 @dataclass(frozen=True)
+class Solid:
+    """One limb as in `SolidPoses`, in Python's numbers."""
+
+    kind: Shape
+    center: list[float]
+    turn: Sequence[float]
+    half_length: float
+    radius: float
+    half_extents: list[float]
+
+
+@dataclass(frozen=True)
 class SolidPoses:
     """n limbs as solids centred at the origin along z, rotated and then translated."""
 
@@ -122,6 +135,11 @@ class SolidPoses:
     half_length: Float64Array  # (n,): half the distance between p1 and p2
     radius: Float64Array  # (n,)
     half_extents: Float64Array  # (n, 3): of a box
+
+    def rows(self) -> list[Solid]:
+        """The limbs one by one."""
+        columns = (column.tolist() for column in vars(self).values())
+        return [Solid(Shape(kind), *others) for kind, *others in zip(*columns, strict=True)]
 
 
 def poses(limbs: Limbs) -> SolidPoses:

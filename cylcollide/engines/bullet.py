@@ -10,7 +10,7 @@ A limb becomes a body in one of four ways, whose bodies differ: "geom", ``create
 """
 
 from collections.abc import Sequence
-from dataclasses import dataclass, replace
+from dataclasses import replace
 from pathlib import Path
 from tempfile import TemporaryDirectory
 from typing import Any, ClassVar, Literal, TypeAlias
@@ -19,7 +19,7 @@ import numpy as np
 
 from cylcollide._pybullet import connect, pybullet
 from cylcollide._types import Float64Array, Int32Array, Shape
-from cylcollide.engines._adapter import BODY_SHAPES, FARTHEST, PROBE, Adapter, installed, poses
+from cylcollide.engines._adapter import BODY_SHAPES, FARTHEST, PROBE, Adapter, Solid, installed, poses
 from cylcollide.engines.protocol import Capabilities, EngineHits
 from cylcollide.limbs.limbs import Limbs
 
@@ -37,18 +37,6 @@ BATCH = 16_000
 
 CONTACT_DISTANCE, MARGIN = 8, 11
 """Indices in the results of ``getClosestPoints`` and ``getDynamicsInfo``."""
-
-
-@dataclass(frozen=True)
-class BulletBody:
-    """One limb as PyBullet describes it: a solid centred at the origin along z, rotated and then translated."""
-
-    kind: Shape
-    radius: float
-    length: float  # between p1 and p2
-    half_extents: tuple[float, ...]  # of a box
-    center: list[float]
-    turn: tuple[float, ...]  # quaternion x, y, z, w
 
 
 class BulletEngine(Adapter):
@@ -106,7 +94,7 @@ class BulletEngine(Adapter):
                 pybullet.changeDynamics(body, -1, collisionMargin=self.margin, physicsClientId=self._client)
         self._finish()
 
-    def _add(self, body: BulletBody, stem: Path) -> int:
+    def _add(self, body: Solid, stem: Path) -> int:
         """Add one body; `stem` is a path without suffix for a file."""
         return add_body(body, self.construction, stem, self._client)
 
@@ -167,14 +155,10 @@ class BulletEngine(Adapter):
             self._client = -1
 
 
-def bodies(limbs: Limbs) -> list[BulletBody]:
+def bodies(limbs: Limbs) -> list[Solid]:
     """The limbs as bodies in PyBullet's terms."""
-    solids, axes, found = poses(limbs), limbs.p2 - limbs.p1, []
-    columns = solids.kind, solids.radius, 2.0 * solids.half_length, solids.half_extents, solids.center, solids.turn
-    for axis, kind, radius, length, half, center, turn in zip(axes, *(c.tolist() for c in columns), strict=True):
-        turned = turn if kind == Shape.BOX else axis_quaternion(axis)
-        found.append(BulletBody(Shape(kind), radius, length, tuple(half), center, tuple(turned)))
-    return found
+    found = zip(limbs.p2 - limbs.p1, poses(limbs).rows(), strict=True)
+    return [body if body.kind == Shape.BOX else replace(body, turn=axis_quaternion(axis)) for axis, body in found]
 
 
 def axis_quaternion(axis: Float64Array) -> tuple[float, float, float, float]:
@@ -186,7 +170,7 @@ def axis_quaternion(axis: Float64Array) -> tuple[float, float, float, float]:
     return quaternion
 
 
-def add_body(body: BulletBody, construction: Construction, stem: Path, client: int) -> int:
+def add_body(body: Solid, construction: Construction, stem: Path, client: int) -> int:
     """Add a static body and return its number in PyBullet.
 
     `stem` is a path without suffix for a file, never used before: PyBullet caches files by name.
@@ -206,8 +190,8 @@ def add_body(body: BulletBody, construction: Construction, stem: Path, client: i
     return added
 
 
-def _create(body: BulletBody, client: int) -> int:
-    sizes: dict[str, Any] = {"radius": body.radius, "height": body.length}
+def _create(body: Solid, client: int) -> int:
+    sizes: dict[str, Any] = {"radius": body.radius, "height": 2.0 * body.half_length}
     if body.kind in (Shape.SPHERE, Shape.BOX):
         sizes = {"radius": body.radius} if body.kind == Shape.SPHERE else {"halfExtents": body.half_extents}
     kind = getattr(pybullet, f"GEOM_{body.kind.name}")
@@ -216,15 +200,15 @@ def _create(body: BulletBody, client: int) -> int:
     return added
 
 
-def _urdf_geometry(body: BulletBody) -> str:
+def _urdf_geometry(body: Solid) -> str:
     kind = body.kind.name.lower()
     if body.kind == Shape.BOX:
         return f'<box size="{" ".join(repr(2 * half) for half in body.half_extents)}"/>'
-    length = "" if body.kind == Shape.SPHERE else f' length="{body.length!r}"'
+    length = "" if body.kind == Shape.SPHERE else f' length="{2.0 * body.half_length!r}"'
     return f'<{kind} radius="{body.radius!r}"{length}/>'
 
 
-def _mjcf_geometry(body: BulletBody) -> str:
-    round_sizes = (body.radius,) if body.kind == Shape.SPHERE else (body.radius, 0.5 * body.length)
+def _mjcf_geometry(body: Solid) -> str:
+    round_sizes = (body.radius,) if body.kind == Shape.SPHERE else (body.radius, body.half_length)
     sizes = body.half_extents if body.kind == Shape.BOX else round_sizes
     return f'type="{body.kind.name.lower()}" size="{" ".join(map(repr, sizes))}"'

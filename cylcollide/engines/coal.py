@@ -5,7 +5,7 @@ from typing import Any, NoReturn
 import numpy as np
 
 from cylcollide._types import Float64Array, Int32Array, Shape
-from cylcollide.engines._adapter import BODY_SHAPES, PROBE, Adapter, installed, peer, poses
+from cylcollide.engines._adapter import BODY_SHAPES, PROBE, Adapter, Solid, installed, peer, poses
 from cylcollide.engines.protocol import Capabilities
 from cylcollide.limbs.limbs import Limbs
 
@@ -20,12 +20,11 @@ class CoalEngine(Adapter):
     versions = installed("coal")
 
     def _build(self, limbs: Limbs) -> None:
-        solids = poses(limbs)
-        columns = solids.kind, solids.radius, 2.0 * solids.half_length, solids.half_extents, solids.turn, solids.center
-        self._world = [
-            (_shape(Shape(kind), radius, length, half), coal.Transform3s(coal.Quaternion(w, x, y, z), np.array(center)))
-            for kind, radius, length, half, (x, y, z, w), center in zip(*(c.tolist() for c in columns), strict=True)
-        ]
+        self._world = []
+        for solid in poses(limbs).rows():
+            x, y, z, w = solid.turn
+            place = coal.Transform3s(coal.Quaternion(w, x, y, z), np.array(solid.center))
+            self._world.append((_shape(solid), place))
 
     def _cast(self, *_: object) -> NoReturn:
         raise ValueError("Coal: expected no segments, it casts no rays; call signed_distances()")
@@ -40,15 +39,16 @@ class CoalEngine(Adapter):
         return distance
 
 
-def _shape(kind: Shape, radius: float, length: float, half: list[float]) -> Any:
+def _shape(solid: Solid) -> Any:
     """A Coal shape centred at the origin, along z."""
-    match kind:
+    radius, length = solid.radius, 2.0 * solid.half_length
+    match solid.kind:
         case Shape.BOX:
-            return coal.Box(*(2.0 * h for h in half))
+            return coal.Box(*(2.0 * half for half in solid.half_extents))
         case Shape.SPHERE:
             return coal.Sphere(radius)
         case Shape.CAPSULE:
             return coal.Capsule(radius, length)
         case Shape.ELLIPSOID:
-            return coal.Ellipsoid(radius, radius, 0.5 * length)
+            return coal.Ellipsoid(radius, radius, solid.half_length)
     return coal.Cylinder(radius, length)

@@ -12,7 +12,7 @@ from typing import Any
 import numpy as np
 
 from cylcollide._types import Float64Array, Int32Array, Shape
-from cylcollide.engines._adapter import BODY_SHAPES, BodyEngine, SolidPoses, installed, peer
+from cylcollide.engines._adapter import BODY_SHAPES, BodyEngine, Solid, SolidPoses, installed, peer
 from cylcollide.engines.protocol import Capabilities, EngineHits
 
 culverin: Any = peer("culverin")
@@ -38,8 +38,8 @@ class JoltEngine(BodyEngine):
         count = len(solids.kind)
         self._world = culverin.PhysicsWorld(settings={"max_bodies": max(count + 1, 64), "gravity": (0, 0, 0)})
         self._bodies = [
-            self._world.create_body(pos=center, rot=turn, motion=culverin.MOTION_STATIC, **_shape(solids, i))
-            for i, (center, turn) in enumerate(zip(solids.center.tolist(), turns.tolist(), strict=True))
+            self._world.create_body(pos=solid.center, rot=turn, motion=culverin.MOTION_STATIC, **_shape(solid))
+            for solid, turn in zip(solids.rows(), turns.tolist(), strict=True)
         ]
         slots = np.array(self._bodies, np.uint64) & np.uint64(SLOT)
         self._limb_of_slot = np.full(int(slots.max()) + 1, -1, np.int32)
@@ -70,15 +70,9 @@ class JoltEngine(BodyEngine):
         hits.normal[:], hits.position[:] = rows["normal"], rows["position"]
 
 
-def _shape(solids: SolidPoses, i: int) -> dict[str, Any]:
-    """The shape and size of solid i as arguments of `create_body`."""
-    half, radius = float(solids.half_length[i]), float(solids.radius[i])
-    match Shape(int(solids.kind[i])):
-        case Shape.CYLINDER:
-            return {"shape": culverin.SHAPE_CYLINDER, "size": (half, radius)}
-        case Shape.CAPSULE:
-            return {"shape": culverin.SHAPE_CAPSULE, "size": (half, radius)}
-        case Shape.SPHERE:
-            return {"shape": culverin.SHAPE_SPHERE, "size": radius}
-        case _:
-            return {"shape": culverin.SHAPE_BOX, "size": tuple(solids.half_extents[i].tolist())}
+def _shape(solid: Solid) -> dict[str, Any]:
+    """The shape and size of a solid as arguments of `create_body`."""
+    size: Any = solid.half_length, solid.radius
+    if solid.kind in (Shape.SPHERE, Shape.BOX):
+        size = solid.radius if solid.kind == Shape.SPHERE else tuple(solid.half_extents)
+    return {"shape": getattr(culverin, f"SHAPE_{solid.kind.name}"), "size": size}

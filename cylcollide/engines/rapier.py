@@ -7,7 +7,7 @@ the fraction. With `solid=True` a ray that starts inside hits at fraction 0.
 from typing import Any
 
 from cylcollide._types import Float64Array, Shape
-from cylcollide.engines._adapter import BODY_SHAPES, BodyEngine, SolidPoses, installed, peer
+from cylcollide.engines._adapter import BODY_SHAPES, BodyEngine, Solid, SolidPoses, installed, peer
 from cylcollide.engines.protocol import Capabilities, EngineHits
 
 rapier3d: Any = peer("rapier3d")
@@ -23,7 +23,7 @@ class RapierEngine(BodyEngine):
 
     def _create(self, solids: SolidPoses, turns: Float64Array) -> None:
         self._world = rapier3d.PhysicsWorld()
-        self._bodies = [self._world.add_collider(_collider(solids, i)) for i in range(len(solids.kind))]
+        self._bodies = [self._world.add_collider(_collider(solid)) for solid in solids.rows()]
         self._place(solids.center, turns)
 
     def _place(self, centers: Float64Array, turns: Float64Array) -> None:
@@ -42,14 +42,14 @@ class RapierEngine(BodyEngine):
                 hits.normal[i] = tuple(found[1].normal)
 
 
-def _collider(solids: SolidPoses, i: int) -> Any:
-    """The collider of solid i, centred at the origin; cylinders and capsules lie along y."""
-    match Shape(int(solids.kind[i])):
+def _collider(solid: Solid) -> Any:
+    """The collider of a solid, centred at the origin; cylinders and capsules lie along y."""
+    match solid.kind:
         case Shape.CYLINDER:
-            return rapier3d.Collider.cylinder(solids.half_length[i], solids.radius[i])
+            return rapier3d.Collider.cylinder(solid.half_length, solid.radius)
         case Shape.CAPSULE:
-            return rapier3d.Collider.capsule_y(solids.half_length[i], solids.radius[i])
+            return rapier3d.Collider.capsule_y(solid.half_length, solid.radius)
         case Shape.SPHERE:
-            return rapier3d.Collider.ball(solids.radius[i])
+            return rapier3d.Collider.ball(solid.radius)
         case _:
-            return rapier3d.Collider.cuboid(*solids.half_extents[i])
+            return rapier3d.Collider.cuboid(*solid.half_extents)

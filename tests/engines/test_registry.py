@@ -14,7 +14,7 @@ from cylcollide import engines
 from cylcollide._types import Shape
 from cylcollide.characters.quaternions import rotated
 from cylcollide.engines import registry
-from cylcollide.engines._adapter import poses, quaternions, y_up
+from cylcollide.engines._adapter import poses, y_up
 
 
 def test_ours_are_listed_and_unknown_names_are_refused():
@@ -60,14 +60,6 @@ def test_poses_turn_z_to_the_axis_of_the_limb():
     np.testing.assert_allclose(rotated(solids.turn, np.eye(3)[2]), axis, atol=1e-15)
     np.testing.assert_allclose(rotated(y_up(solids.turn), np.eye(3)[1]), axis, atol=1e-15)
     np.testing.assert_allclose(solids.center + solids.half_length[:, None] * axis, p2, atol=1e-15)
-
-
-def test_quaternions_of_boxes_turn_the_axes():
-    q = np.random.default_rng(5).normal(size=(60, 4))
-    q[:4] = np.eye(4)  # half turns, where three components vanish
-    limbs = cc.Limbs.boxes(np.zeros((60, 3)), q, [1, 2, 3])
-    turned = rotated(quaternions(limbs.box_axes)[:, None], np.eye(3))
-    np.testing.assert_allclose(turned, limbs.box_axes, atol=1e-15)
 
 
 def test_capabilities_list_weaknesses():

@@ -5,10 +5,9 @@ from dataclasses import replace
 from pathlib import Path
 from typing import Annotated, Any, Literal
 
-from pydantic import BaseModel, ConfigDict, Field, ValidationError
+from pydantic import BaseModel, Field, ValidationError
 
 from cylcollide._pybullet import connect, pybullet
-from cylcollide._types import Shape
 from cylcollide.bullet.arguments import growth
 from cylcollide.bullet.explain import FORMAT, RayExplanation
 from cylcollide.bullet.mirror import Mirror
@@ -21,13 +20,7 @@ Size = Annotated[Number, Field(ge=0.0)]
 Many = Field(max_length=MOST_LIMBS)
 
 
-class _Row(BaseModel):
-    """A part of a file, with checked types."""
-
-    model_config = ConfigDict(extra="forbid")
-
-
-class _Limb(_Row):
+class _Limb(BaseModel, extra="forbid"):
     shape: Literal["box", "capsule", "cylinder", "sphere"]
     p1: Point
     p2: Point
@@ -37,12 +30,12 @@ class _Limb(_Row):
     margin: Size
 
 
-class _Plane(_Row):
+class _Plane(BaseModel, extra="forbid"):
     point: Point
     normal: Vector
 
 
-class _Ray(_Row):
+class _Ray(BaseModel, extra="forbid"):
     """The contents of a file that `RayExplanation.save` writes."""
 
     format: Annotated[str, such_that(FORMAT.__eq__, FORMAT)]
@@ -71,24 +64,20 @@ def read_ray(path: Path) -> JsonObject | None:
         growth(record["tolerance"], "tolerance")
         for row in record["limbs"]:
             _limb(row)
-    except ValidationError as error:
-        raise foreign(path, "a ray as `RayExplanation.save` writes it", ValueError(refusal(error))) from error
     except (ValueError, RecursionError) as error:
-        raise foreign(path, "a ray as `RayExplanation.save` writes it", error) from error
+        said = ValueError(refusal(error)) if isinstance(error, ValidationError) else error
+        raise foreign(path, "a ray as `RayExplanation.save` writes it", said) from error
     return record
 
 
 def _limb(row: dict[str, Any]) -> Limbs:
     """One limb of a file."""
-    match Shape[row["shape"].upper()]:
-        case Shape.BOX:
-            return Limbs.boxes(row["p1"], row["turn"], row["half_extents"])
-        case Shape.SPHERE:
-            return Limbs.spheres(row["p1"], row["radius"])
-        case Shape.CAPSULE:
-            return Limbs.capsules(row["p1"], row["p2"], row["radius"])
-        case _:
-            return Limbs.cylinders(row["p1"], row["p2"], row["radius"])
+    if row["shape"] == "box":
+        return Limbs.boxes(row["p1"], row["turn"], row["half_extents"])
+    if row["shape"] == "sphere":
+        return Limbs.spheres(row["p1"], row["radius"])
+    make = Limbs.capsules if row["shape"] == "capsule" else Limbs.cylinders
+    return make(row["p1"], row["p2"], row["radius"])
 
 
 def replay_ray(record: JsonObject) -> RayExplanation:

@@ -113,8 +113,22 @@ class Replayed:
 
     @cached_property
     def engine_results(self) -> tuple[list[EngineResult], dict[str, str]]:
-        """The answers of all engines, and by name why others could not be tested."""
-        return engine_results(self)
+        """The answers of all engines, that of the case first; and by name why others could not be tested.
+
+        Engines of other packages run in another process: one of them may end its process on a segment.
+        """
+        case = self.case
+        with engine_of_case(case)(case.setup) as engine:
+            answers = [(engine_title(case, engine.name), _version(engine), self.theirs)]
+        for setup in (Setup(construction=construction) for construction in CONSTRUCTIONS):
+            if not (case.engine == BULLET and setup == case.setup):
+                with BulletClient(setup) as client:
+                    title = f"{client.name}, {'default' if setup == DEFAULT else setup.construction}"
+                    answers.append((title, *_answer(client, case)[1:]))
+        apart = answers_apart([name for name in registry.names() if name not in (OWN, BULLET, case.engine)], case)
+        answers += [answer for answer in apart.values() if not isinstance(answer, str)]
+        absent = {name: answer for name, answer in apart.items() if isinstance(answer, str)}
+        return [_engine_result(*answer, self) for answer in answers], absent
 
     @cached_property
     def explanations(self) -> list[Explanation]:
@@ -206,25 +220,6 @@ def engine_of_case(case: Case) -> EngineOf:
             return maker
     except TypeError as wrong:
         raise ValueError(f"options: expected those of {case.engine}, got {case.options} ({wrong})") from wrong
-
-
-def engine_results(replayed: Replayed) -> tuple[list[EngineResult], dict[str, str]]:
-    """The answers of all engines, that of the case first; and by name why others could not be tested.
-
-    Engines of other packages run in another process: MuJoCo ends its process on a segment without length.
-    """
-    case = replayed.case
-    with engine_of_case(case)(case.setup) as engine:
-        answers = [(engine_title(case, engine.name), _version(engine), replayed.theirs)]
-    for setup in (Setup(construction=construction) for construction in CONSTRUCTIONS):
-        if not (case.engine == BULLET and setup == case.setup):
-            with BulletClient(setup) as client:
-                title = f"{client.name}, {'default' if setup == DEFAULT else setup.construction}"
-                answers.append((title, *_answer(client, case)[1:]))
-    apart = answers_apart([name for name in registry.names() if name not in (OWN, BULLET, case.engine)], case)
-    answers += [answer for answer in apart.values() if not isinstance(answer, str)]
-    absent = {name: answer for name, answer in apart.items() if isinstance(answer, str)}
-    return [_engine_result(*answer, replayed) for answer in answers], absent
 
 
 NamedAnswer = tuple[str, str, EngineAnswer]

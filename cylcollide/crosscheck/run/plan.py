@@ -36,8 +36,6 @@ LAYOUT = 6
 """Version of the chunks: raised if their columns or records change."""
 TRIED = 40
 """Number of cases of every cause on which the interventions are run."""
-AT_POSES = "poses"
-"""The family in the keys of chunks of a sweep over poses."""
 
 
 def own_versions(**engine: str) -> dict[str, str]:
@@ -95,9 +93,9 @@ class PosesPlan(_Run):
 
     @property
     def keys(self) -> list[ChunkKey]:
-        """The chunks, each of some consecutive poses."""
+        """The chunks, each of some consecutive poses; the family in their keys is the name of the plan."""
         count = math.ceil(len(self.poses.motion) / POSES_IN_CHUNK)
-        return [ChunkKey(AT_POSES, self.seed, number) for number in range(count)]
+        return [ChunkKey(self.name, self.seed, number) for number in range(count)]
 
     def draw(self, key: ChunkKey) -> Sequence[ShotScene]:
         """Draw the bullets at the poses of a chunk."""

@@ -5,12 +5,15 @@ an engine that ends its process does not stop others.
 """
 
 import math
+import pickle
 import time
 from collections.abc import Callable, Mapping, Sequence
 from concurrent.futures import BrokenExecutor, Executor, ThreadPoolExecutor
 from contextlib import AbstractContextManager, suppress
 from dataclasses import asdict, dataclass, field, replace
-from typing import Any, TypeVar
+from pathlib import Path
+from tempfile import TemporaryDirectory
+from typing import Any
 
 import numpy as np
 
@@ -39,7 +42,6 @@ NONE: Figures = (math.nan, math.nan, math.nan)
 
 Progress = Callable[[str, int, int], None]
 """Called with a task, the number of finished parts, and the total."""
-T = TypeVar("T")
 
 
 @dataclass(frozen=True)
@@ -119,47 +121,71 @@ def check_names(engines: Sequence[str]) -> None:
 
 
 def _scored(name: str, words: str, options: Mapping[str, Any], rays: int, seed: int, apart: bool) -> Score:
-    """Run all families with one engine; an exception at any time is its error and ends its run."""
+    """The score of one engine; if its process ends, the score that it left for this case."""
     built = f", {words}" if words else ""
-    label, versions, limits, what = name + built, dict[str, str](), tuple[str, ...](), SCORED_FAMILIES[0]
     workers: AbstractContextManager[Executor] = worker_processes(1) if apart else ThreadPoolExecutor(1)
-    with workers as worker:
-
-        def done(work: Callable[..., T], *arguments: Any) -> T:
-            found = worker.submit(_whole, work, *arguments).result()
-            if isinstance(found, _FailedError):
-                raise found
-            return found
-
+    with TemporaryDirectory() as folder, workers as worker:
+        left = Path(folder, "score")
+        _leave(Score(name + built, {}, ""), SCORED_FAMILIES[0], left)
         try:
-            label, versions, limits, unsuited = done(_open, name, options)
-            label += built
-            if unsuited:
-                done(_close)
-                return Score(label, versions, unsuited, limits=limits)
-            errors = EngineErrors(name, options)
-            for what in SCORED_FAMILIES:
-                errors = done(_add_family, errors, ChunkKey(what, seed, 0), math.ceil(rays / len(SCORED_FAMILIES)))
-            what = "speed"
-            speed = done(_speed, seed)
-            done(_close)
-        except (_FailedError, BrokenExecutor) as error:
-            said = str(error) if isinstance(error, _FailedError) else "it ended its process"
-            _close()
-            return Score(label, versions, f"{what}: {said}", limits=limits)
+            return worker.submit(_run, left, name, built, options, rays, seed).result()
+        except BrokenExecutor:
+            score: Score = pickle.loads(left.read_bytes())
+            return score
+
+
+# What an engine's process does ---------------------------------------------------------------------------------------
+
+
+def _leave(score: Score, what: str, left: Path) -> None:
+    """Write the score for the case that the process ends in a part of the run."""
+    left.write_bytes(pickle.dumps(replace(score, error=f"{what}: it ended its process")))
+
+
+def _run(left: Path, name: str, built: str, options: Mapping[str, Any], rays: int, seed: int) -> Score:
+    """Run all families with one engine, which may lose one segment out of many thousands.
+
+    Any exception of the engine is its error and ends its run.
+    """
+    score, what, engine = Score(name + built, {}, ""), SCORED_FAMILIES[0], None
+    try:
+        engine = create(name, **options)
+        able = engine.capabilities
+        score = Score(engine.name + built, dict(engine.versions), "", limits=tuple(able.cannot()))
+        if able.lacks([Shape.CYLINDER]):
+            return replace(score, error="it holds no cylinders, and all families are about cylinders")
+        if not able.rays:
+            return replace(score, error="it casts no rays")
+        errors = EngineErrors(name, options)
+        for what in SCORED_FAMILIES:
+            _leave(score, what, left)
+            _add_family(errors, engine, ChunkKey(what, seed, 0), math.ceil(rays / len(SCORED_FAMILIES)))
+        what = "speed"
+        _leave(score, what, left)
+        return _summed(score, errors, _speed(engine, seed))
+    except (KeyboardInterrupt, SystemExit):
+        raise
+    except BaseException as error:  # a panic of a Rust engine is not an Exception
+        return replace(score, error=f"{what}: {one_line(error, named=True)}")
+    finally:
+        if engine is not None:
+            with suppress(Exception):  # an engine that failed may fail again
+                engine.close()
+
+
+def _summed(score: Score, errors: EngineErrors, speed: float) -> Score:
+    """The score with the errors of all families."""
     wrong, off = errors.wrong, errors.off
-    counts = (*COUNTED_FIELDS, "unproved", "moved", *(kind.field for kind in ERRORS))
-    return Score(
-        label,
-        versions,
-        "",
+    fields = (*COUNTED_FIELDS, "unproved", "moved", *(kind.field for kind in ERRORS))
+    counts: dict[str, Any] = {name: sum(row[name] for row in wrong.values()) for name in fields}
+    return replace(
+        score,
         rays=errors.rays,
-        **{count: sum(row[count] for row in wrong.values()) for count in counts},
+        **counts,
         distance_mm=_figures(off["distance"], MM_PER_METRE),
         normal_deg=_figures(off["normal"], math.degrees(1.0)),
         position_mm=_figures(off["position"], MM_PER_METRE),
         inside=errors.inside,
-        limits=limits,
         speed=speed,
         families={family: sum(row[count] for count in COUNTED_FIELDS) for family, row in wrong.items()},
         cases=tuple(case for _, case in errors.worst.values()),
@@ -170,47 +196,9 @@ def _figures(parts: list[Float64Array], unit: float) -> Figures:
     return median_99_max(unit * np.concatenate([*parts, np.empty(0)]))
 
 
-# What an engine's process does ---------------------------------------------------------------------------------------
-
-
-class _FailedError(Exception):
-    """An exception of an engine, in one line: its own exceptions may not be picklable."""
-
-
-def _whole(work: Callable[..., T], *arguments: Any) -> T | _FailedError:
-    try:
-        return work(*arguments)
-    except (KeyboardInterrupt, SystemExit):
-        raise
-    except BaseException as error:  # a panic of a Rust engine is not an Exception
-        return _FailedError(one_line(error, named=True))
-
-
-_OPEN: list[Engine] = []
-"""The engine of this process, used for all families: it may lose one segment out of many thousands."""
-
-
-def _open(name: str, options: Mapping[str, Any]) -> tuple[str, dict[str, str], tuple[str, ...], str]:
-    """Name of the engine, its versions, its stated limits, and the one that rules it out; "" if none does."""
-    engine = create(name, **options)
-    _OPEN.append(engine)
-    able = engine.capabilities
-    unsuited = "" if able.rays else "it casts no rays"
-    if able.lacks([Shape.CYLINDER]):
-        unsuited = "it holds no cylinders, and all families are about cylinders"
-    return engine.name, dict(engine.versions), tuple(able.cannot()), unsuited
-
-
-def _close() -> None:
-    """Close the engine; an engine that failed may fail again."""
-    while _OPEN:
-        with suppress(Exception):
-            _OPEN.pop().close()
-
-
-def _add_family(errors: EngineErrors, key: ChunkKey, rays: int) -> EngineErrors:
-    """The errors, with those of one family added."""
-    (engine,), scenes = _OPEN, draw_chunk(key, rays)
+def _add_family(errors: EngineErrors, engine: Engine, key: ChunkKey, rays: int) -> None:
+    """Add the errors of one family."""
+    scenes = draw_chunk(key, rays)
     for number, scene in enumerate(scenes):
         if not len(scene.shots.start):
             continue
@@ -221,10 +209,9 @@ def _add_family(errors: EngineErrors, key: ChunkKey, rays: int) -> EngineErrors:
             # The same limbs at two poses: they are cast again after a move from one to the other.
             moved = truth.moved_from(scenes[number - 1].p1, scenes[number - 1].p2)
             errors.add_moved(key, number, still, Comparison.of(engine, moved), engine.cast_segments)
-    return errors
 
 
-def _speed(seed: int) -> float:
+def _speed(engine: Engine, seed: int) -> float:
     """Rays per processor second over those of this library, in turns with the same bullets at the humanoid."""
     scene = draw_chunk(ChunkKey(IN_MOTION, seed, 1), 4 * TIMED_RAYS)[0]
     limbs, start, end = Truth(scene).limbs, scene.shots.start, scene.shots.end
@@ -235,7 +222,6 @@ def _speed(seed: int) -> float:
         engine.cast_segments(start, end)
         return time.process_time() - began
 
-    (engine,) = _OPEN
     with OwnEngine() as own:
         for each in (own, engine):
             each.build(limbs)
