@@ -5,7 +5,7 @@ from collections.abc import Iterator
 
 import numpy as np
 import pytest
-from support.cases.everyday_shape_worlds import mixed, shots_at
+from support.cases.everyday_shape_worlds import mixed, segments_of, shots_at
 from support.cases.frames import Array
 from support.cases.hard_worlds import HARD, SHOTS, shots
 from support.cases.shape_rays import SHAPES
@@ -13,6 +13,7 @@ from support.cases.shape_rays_in_worlds import adversarial, cast_by_layer
 from support.cases.shape_scenes import PLANS, scene
 from support.check_cylinders import IS_COMPILED, same_bits, sized
 from support.check_shapes import Asked, compare_chords, compare_hits, row_truths, world_truths
+from support.exact_answers import check_row_by_row
 from support.force_loop import (
     BRUTE_FORCE,
     POLICIES,
@@ -24,7 +25,6 @@ from support.force_loop import (
     cast_by_all_loops,
     forced,
 )
-from support.oracle.brute_force import check_row_by_row
 from support.oracle.shapes.rows import Shots
 
 import cylcollide as cc
@@ -82,7 +82,7 @@ def test_scenes_hit_in_exact_order(name: str, seeds: range):
     for seed in seeds:
         s = scene(name, sized(30, 54), seed)
         world, start, end = cc.HitWorld(s.limbs.limbs()), s.start, s.end
-        found = world_truths(s.limbs.solids(), s.queries())
+        found = world_truths(s.limbs.solids(), segments_of(s.start, s.end))
         for inside in POLICIES:
             hits, seen = cast_by_all_loops(
                 lambda w=world, a=start, b=end, i=inside: w.cast_segments(a, b, inside=i), **SHORT_STREAMS

@@ -1,5 +1,6 @@
 """Every public function that takes arrays, called by keyword with valid numbers: eighths of small integers."""
 
+import inspect
 from collections.abc import Callable, Iterator
 from dataclasses import dataclass
 from functools import cache
@@ -264,3 +265,34 @@ def arrays_of(answer: Any) -> list[Any]:
         names = (*answer.fields, *answer._of_queries, *["offsets"] * hasattr(answer, "offsets"))
     parts = [np.array(answer)] if names is None else [np.array(getattr(answer, name)) for name in names]
     return parts + (arrays_of(answer.limbs) if isinstance(answer, cc.Rig) else [])
+
+
+# By reflection ------------------------------------------------------------------------------------------------------
+
+
+def public_functions() -> Iterator[tuple[str, Callable[..., Any]]]:
+    """Every function and method of `cylcollide.__all__` with its name, also inherited ones and those of modules."""
+    for name in cc.__all__:
+        thing = getattr(cc, name)
+        if inspect.ismodule(thing):
+            yield from ((f"{name}.{key}", getattr(thing, key)) for key in thing.__all__ if key[0].islower())
+        elif inspect.isclass(thing):
+            methods = {key: vars(kind)[key] for kind in reversed(thing.__mro__) for key in vars(kind)}
+            for key, method in methods.items():
+                function = getattr(method, "__func__", method)
+                if inspect.isfunction(function) and (key == "__init__" or not key.startswith("_")):
+                    yield name if key == "__init__" else f"{name}.{key}", function
+        elif inspect.isfunction(thing):
+            yield name, thing
+
+
+def array_arguments() -> dict[str, set[str]]:
+    """The array-like arguments of each public function that has some, by annotation; `plot` methods are left out."""
+    found = {name: set(_annotated(function)) for name, function in public_functions()}
+    return {name: arguments for name, arguments in found.items() if arguments and not name.endswith(".plot")}
+
+
+def _annotated(function: Callable[..., Any]) -> Iterator[str]:
+    for name, parameter in inspect.signature(function).parameters.items():
+        if "ArrayLike" in str(parameter.annotation).split(" | "):
+            yield name
