@@ -1,4 +1,4 @@
-"""Capsules and boxes that overlap limbs: against proofs in 90 digits, also next to the surface."""
+"""Capsules and boxes that overlap limbs, and thick rays: against proofs in 90 digits, also next to the surface."""
 
 from fractions import Fraction
 
@@ -151,13 +151,13 @@ def test_in_bores_and_walls_of_tubes():
 
 
 @pytest.mark.parametrize("shape", KINDS)
-@pytest.mark.parametrize("ask", [soak.capsules, soak.boxes])
-def test_overlaps_are_true_and_undecided_ones_nearly_touch(ask, shape):
-    """Within 2⁻⁴⁰ of the size. Of capsules at bounded shapes, more than half are closer than that to touching."""
+@pytest.mark.parametrize("ask", [soak.capsules, soak.boxes, soak.thick])
+def test_answers_at_the_surface_are_true_and_undecided_ones_nearly_touch(ask, shape):
+    """Within 2⁻⁴⁰ of the size; thick rays within 4 ulp. Of bounded shapes, more than half are closer to touching."""
     chunks = [ask(soak.group(shape, np.random.default_rng([chunk, 3, 1]))) for chunk in range(2)]
     cases = [case for chunk in chunks for case in chunk]
     assert not any(case.wrong for case in cases)
-    assert max(case.worst for case in cases) <= 1.0
+    assert max(case.worst for case in cases) <= (4.0 if ask is soak.thick else 1.0)
     assert len(cases) > 20 * len(chunks)
     assert ask is soak.boxes or shape not in BOUNDED or 0.3 < np.mean([case.undecided for case in cases]) < 0.8
 

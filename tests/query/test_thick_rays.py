@@ -27,6 +27,22 @@ def scene(seed, n, limbs=16):
     return made, rng.uniform(-3.0, 3.0, (n, 3)), rng.uniform(-3.0, 3.0, (n, 3)), rng
 
 
+def test_a_thin_ray_along_a_wall_is_not_early():
+    """It hits the rim at an angle and goes on along the wall: bounds must be narrow for the rim, not the wall."""
+    ends = (
+        [[-0.5442547965099784, -0.871468730561797, -0.7604044155150489]],
+        [[-0.12765590355245426, -0.5015685444733962, -0.1907855332257169]],
+    )
+    limb = cc.Limbs.tapered_cylinders(*ends, 0.4258485880474246, 0.3101557678694462)
+    start = np.array([0.4701152723551486, -1.5194570913524335, 0.03302563919482721])
+    end = np.array([-1.0006910929418216, 1.2373932449022875, -0.6815278307060366])
+    hits = limb.cast_segments([start], [end], radius=1e-6)
+    centre = start + np.longdouble(hits.fraction[0]) * (end.astype(np.longdouble) - start)
+    assert hits.hit[0]
+    assert not hits.undecided[0]
+    assert -1e-15 < distance(limb, centre[None])[0] - 1e-6 < 1e-12
+
+
 @pytest.mark.parametrize("radii", [(3.0, 4.0), (4.0, 3.0), (3.0, 0.0), (0.5, 3.0)])
 def test_caps_of_wide_and_short_tapered_limbs_are_decided(radii):
     """Over the middle of a cap, the line of the steep wall made both caps possible."""
