@@ -4,20 +4,12 @@ from fractions import Fraction
 
 import numpy as np
 import pytest
-from support.cases.everyday_shape_worlds import mixed
 from support.cases.thick_rays import BOUNDED, KINDS
 from support.check_cylinders import IS_COMPILED
 from support.soak import near as soak
 
 import cylcollide as cc
 from cylcollide.query.farthest import cross
-
-
-def capsules(limbs: cc.Limbs, rng: np.random.Generator, n: int) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
-    """Both ends, and radii; most capsules are next to some limb."""
-    k = rng.integers(0, len(limbs), n)
-    p1 = 0.5 * (limbs.p1[k] + limbs.p2[k]) + 0.4 * rng.normal(size=(n, 3))
-    return p1, p1 + 0.3 * rng.normal(size=(n, 3)), rng.choice([0.0, 0.05, 0.2], n)
 
 
 def test_touching_counts_alone_and_in_a_world():
@@ -29,21 +21,6 @@ def test_touching_counts_alone_and_in_a_world():
     assert world.overlap_capsules(p1, p2, 0.25, ignore_character=3).limb.tolist() == [1]
     assert world.overlap_capsules([p1] * 2, p2, 0.25, mask=[1, 2], threads=1).limb.tolist() == [1, 0, 1]
     assert world.overlap_capsules(p1, p1, 0).limb.tolist() == [1]  # a point
-
-
-def test_past_overlaps_equal_the_world_of_then():
-    rng, limbs = np.random.default_rng(9), mixed(14, seed=6).limbs()
-    world = cc.HitWorld(limbs)
-    history = cc.PoseHistory(world)
-    history.record(0.0)
-    world.set_endpoints(limbs.p1 + 0.1, limbs.p2 + 0.1)
-    history.record(1.0)
-    p1, p2, radii = capsules(limbs, rng, 12)
-    found = history.overlap_capsules(p1, p2, radii, 0.25)
-    assert len(found)
-    assert np.array_equal(found.limb, cc.HitWorld(history.limbs_at(0.25)).overlap_capsules(p1, p2, radii).limb)
-    assert (found.tick == 0).all()
-    assert len(history.overlap_capsules(p1[0], p2[0], 9.0, [0.0, 0.5, 1.0]).offsets) == 4
 
 
 # Boxes ----------------------------------------------------------------------------------------------------------------

@@ -252,27 +252,6 @@ def test_untrusted_limbs_do_not_depend_on_thicker_rays(make, unit, width):
     assert 10 < many.hit.sum() < n
 
 
-@pytest.mark.machine_code
-def test_past_thick_rays_equal_a_world_of_then():
-    limbs, starts, ends, rng = scene(6, 240, 24)
-    world = cc.HitWorld(limbs)
-    history = cc.PoseHistory(world, interpolate="ends")
-    for time in range(4):
-        world.set_endpoints(limbs.p1 + 0.1 * time, limbs.p2 + 0.1 * time)
-        history.record(float(time))
-    radius, times = rng.choice([0.0, 0.05, 0.4], 240), rng.choice([0.0, 0.5, 1.25, 3.0], 240)
-    hits = history.cast_segments(starts, ends, times, radius=radius)
-    chords = history.chords_segments(starts, ends, times, radius=radius)
-    for time in np.unique(times):
-        rows, then = np.flatnonzero(times == time), cc.HitWorld(history.limbs_at(time))
-        assert same(hits[rows], then.cast_segments(starts[rows], ends[rows], radius=radius[rows])) == []
-        want = then.chords_segments(starts[rows], ends[rows], radius=radius[rows])
-        assert same(chords[rows], want, fields=("offsets", "limb", "entry_fraction", "exit_fraction")) == []
-    assert history.occluded_rays(starts, ends - starts, times, max_distance=1e9, radius=0.1).shape == (240,)
-    shots = history.judge_segments(starts, ends, cc.Policy.penetration(loss=0.1), times, radius=radius)
-    assert np.array_equal(shots.impacts.offsets, chords.offsets)
-
-
 @pytest.mark.parametrize(
     ("radius", "message"),
     [
