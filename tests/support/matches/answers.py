@@ -92,6 +92,10 @@ def queries(policy: int, on_rays: bool) -> dict[str, Ask]:
         ),
         "points_within": lambda w, v, o: compressed(w.points_within(v.start, v.energy, **near(v, o)), NEAR),
         "overlap_spheres": lambda w, v, o: compressed(w.overlap_spheres(v.start, v.energy, **near(v, o)), NEAR),
+        "overlap_boxes": lambda w, v, o: compressed(
+            w.overlap_boxes(v.start, [0.0, 0.6, 0.0, 0.8], v.energy[:, None] * [0.1, 0.2, 0.3] + 0.1, **near(v, o)),
+            OVERLAP,
+        ),
         "overlap_capsules": lambda w, v, o: compressed(
             w.overlap_capsules(v.start, v.end, v.radius, **near(v, o)), OVERLAP
         ),
