@@ -9,8 +9,7 @@ import numpy as np
 import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
-from support.array_arguments import array_arguments
-from support.awkward_calls import arrays_of, calls, world
+from support.awkward_calls import array_arguments, arrays_of, calls, world
 from support.awkward_forms import SAME, WRONG, Plain
 from support.check_cylinders import sized
 

@@ -1,45 +1,12 @@
-"""Limbs near points in the past: bit-equal to a world of the limbs at each point's time."""
+"""Limbs near points in the past: ties, filters, limits, and times that are not kept."""
 
 import re
-from functools import partial
 from pathlib import Path
 
 import numpy as np
 import pytest
-from support.cases.recorded_world import recorded_world
-from support.check_cylinders import IS_COMPILED, same_bits
 
 import cylcollide as cc
-
-FIELDS = ("limb", "distance", "position", "normal", "face", "character", "limb_name")
-differing = partial(same_bits, fields=FIELDS)
-N = 60 if IS_COMPILED else 6
-
-
-@pytest.mark.parametrize("interpolate", ["bones", "ends"])
-def test_the_past_answers_as_a_world_of_its_limbs(interpolate: str):
-    history = recorded_world(interpolate)
-    rng = np.random.default_rng(41)
-    first, last = history.times[[0, -1]]
-    time = rng.uniform(first, last, N)
-    time[: N // 6] = rng.choice(history.times, N // 6)
-    limbs = history.limbs_at(0.5)
-    points = 0.5 * (limbs.p1 + limbs.p2)[rng.integers(0, len(limbs), N)] + rng.normal(size=(N, 3)) * rng.choice(
-        [0.0, 0.3], (N, 1)
-    )
-    radius, mask = rng.uniform(0.0, 1.0, N), rng.choice([1, 0xFFFFFFFF], N)
-    closest = history.closest_points(points, time, mask=mask)
-    limited = history.closest_points(points, time, max_distance=0.1 * radius)
-    near, balls = history.points_within(points, radius, time), history.overlap_spheres(points, radius, time)
-    for i in range(N):
-        world = cc.HitWorld(history.limbs_at(time[i]))
-        assert not differing(closest[i : i + 1], world.closest_points(points[i], mask=mask[i]))
-        assert not differing(limited[i : i + 1], world.closest_points(points[i], max_distance=0.1 * radius[i]))
-        assert not differing(near[i], world.points_within(points[i], radius[i]))
-        assert not differing(balls[i], world.overlap_spheres(points[i], radius[i]))
-    assert 0 < limited.hit.sum() < N < len(near)
-    assert closest.time.tolist() == near.time.tolist() == time.tolist()
-    assert closest.present_position().shape == (N, 3)
 
 
 def test_equally_near_limbs_and_times_not_kept():

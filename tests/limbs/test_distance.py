@@ -4,7 +4,6 @@ import numpy as np
 import pytest
 from support.cases.everyday_shape_worlds import mixed
 from support.explained import THIN, needles_and_sheets
-from support.number_range import times
 from support.oracle import distance as oracle
 from support.oracle.shapes.table import NAMES
 
@@ -121,7 +120,7 @@ def test_a_segment_along_the_axis_of_a_bore(z: float):
 def test_any_unit():
     """A power of two changes only the unit."""
     world, rng, powers = mixed(28, seed=9), np.random.default_rng(9), (-490, 490)
-    limbs, others = world.limbs(), [times(world, power).limbs() for power in powers]
+    limbs, others = world.limbs(), [world.scaled(2.0**power).limbs() for power in powers]
     start, end = limbs.p1 + rng.normal(size=(2, *limbs.p1.shape)) * 3.0
     missed = np.flatnonzero(~limbs.cast_segments(start, end).hit)
     assert set(limbs.kind[missed].tolist()) == set(range(len(NAMES)))

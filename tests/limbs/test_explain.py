@@ -9,7 +9,6 @@ from support.cases.everyday_shape_worlds import mixed
 from support.cases.shape_rays import sample
 from support.check_cylinders import sized
 from support.explained import BY_HAND, THIN, needles_and_sheets, shots_at_own
-from support.number_range import times
 from support.oracle.shapes import cylinder, tube
 from support.oracle.shapes.table import NAMES
 
@@ -154,7 +153,7 @@ def test_clearance_at_any_size():
     plain = [limbs.explain_segment(start[i], end[i], limb=i) for i in range(len(world))]
     assert {one.hit for one in plain} == {True, False}
     for power in (-490, 490):
-        far = times(world, power).limbs()
+        far = world.scaled(2.0**power).limbs()
         for i, one in enumerate(plain):
             why = far.explain_segment(np.ldexp(start[i], power), np.ldexp(end[i], power), limb=i)
             assert (why.hit, why.face, why.reason, why.bounds) == (one.hit, one.face, one.reason, one.bounds), power

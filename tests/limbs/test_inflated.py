@@ -7,7 +7,6 @@ import numpy as np
 import pytest
 from support.cases.everyday_shape_worlds import mixed
 from support.check_cylinders import sized
-from support.number_range import times
 from support.oracle.shapes.table import SHAPE_ROWS
 from support.oracle.spots import square_root
 
@@ -35,7 +34,7 @@ def test_growth_equals_rational_arithmetic(power: int, steep: int):
     world = mixed(sized(105), seed=9)
     p2 = np.where(world.p1 == world.p2, world.p1, np.ldexp(world.p2 - world.p1, steep))
     p1 = np.where(world.p1 == world.p2, world.p1, 0.0)
-    limbs = times(replace(world, p1=p1, p2=p2), power).limbs()
+    limbs = replace(world, p1=p1, p2=p2).scaled(2.0**power).limbs()
     by = np.ldexp(0.015 * (1 + np.arange(len(limbs)) % 3), power)
     grown = limbs.inflated(by)
     for i in range(len(limbs)):

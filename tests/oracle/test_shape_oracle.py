@@ -5,6 +5,7 @@ from fractions import Fraction
 
 import numpy as np
 import pytest
+from support.cases.everyday_shape_worlds import segments_of
 from support.cases.shape_rays import EXACT, FLOAT, SHAPES, sample, sample_rays
 from support.cases.shape_scenes import PLANS, scene
 from support.check_shapes import world_truths
@@ -163,7 +164,7 @@ def test_scenes_have_ties(name: str):
     ties = irrational = 0
     for seed in (0, 4):
         s = scene(name, 40, seed)
-        for asked in world_truths(s.limbs.solids(), s.queries()):
+        for asked in world_truths(s.limbs.solids(), segments_of(s.start, s.end)):
             first = any_shape.credited(asked.found, "ignore")
             if first is not None and len({k for k, c in asked.found if compare(c.entry, first.at) == 0}) > 1:
                 ties += 1

@@ -9,7 +9,7 @@ from support.cases.everyday_shape_worlds import mixed, segments_of, shots_at
 from support.cases.frames import Array
 from support.check_cylinders import FIELDS, sized
 from support.check_shapes import compare_chords, compare_hits, row_truths, world_truths
-from support.number_range import BELOW, GOOD, LARGEST, POWERS, SMALLEST, UP, times
+from support.number_range import BELOW, GOOD, LARGEST, POWERS, SMALLEST, UP
 from support.oracle import any_shape
 from support.oracle.cylinder import ray
 from support.oracle.lines import BOX
@@ -57,19 +57,19 @@ def test_every_field_at_any_power_of_two(power: int):
     """Segments and rays, limb by limb and through a world, and chords: compared with rational arithmetic."""
     limbs = mixed(sized(49, 60), seed=8)
     start, end = shots_at(limbs, len(limbs), seed=8)
-    here, start, end = times(limbs, power), np.ldexp(start, power), np.ldexp(end, power)
+    here, start, end = limbs.scaled(2.0**power), np.ldexp(start, power), np.ldexp(end, power)
     lengths = np.ldexp(1.0, np.random.default_rng(1).integers(-490 - min(power, 0), 490 - max(power, 0), len(limbs)))
     rays = shots(here, start, (end - start) * lengths[:, None], np.full(len(limbs), LARGEST))
-    few = here.take(np.arange(14))
-    world, truths = cc.HitWorld(few.limbs()), world_truths(few.solids(), segments_of(start, end))
+    few, (near, far) = here.take(np.arange(14)), (start[:21], end[:21])
+    world, truths = cc.HitWorld(few.limbs()), world_truths(few.solids(), segments_of(near, far))
     alone = [(asked, row_truths(asked)) for asked in (shots(here, start, end), rays)]
     for inside, (asked, true) in zip(("hit", "exit"), alone, strict=True):
         tally = compare_hits(asked.cast(inside), true, inside)
         assert not tally.problems, tally.report()
         assert tally.hits > len(limbs) // 9
-        tally = compare_hits(world.cast_segments(start, end, inside=inside), truths, inside)
+        tally = compare_hits(world.cast_segments(near, far, inside=inside), truths, inside)
         assert not tally.problems, tally.report()
-        count, problems = compare_chords(world.chords_segments(start, end, inside=inside), truths, inside)
+        count, problems = compare_chords(world.chords_segments(near, far, inside=inside), truths, inside)
         assert not problems, problems[0]
         assert min(count, tally.hits) > 3
 
@@ -80,7 +80,7 @@ def test_thick_rays_at_any_power_of_two(power: int):
     shapes, rng = mixed(sized(70, 21), seed=9), np.random.default_rng(9)
     start, end = shots_at(shapes, len(shapes.radius), seed=9)
     radius = rng.choice([0.0, 0.01, 0.5], len(start))
-    limbs, near = shapes.limbs(), times(shapes, power).limbs()
+    limbs, near = shapes.limbs(), shapes.scaled(2.0**power).limbs()
     hits = limbs.cast_segments(start, end, radius=radius)
     there = near.cast_segments(np.ldexp(start, power), np.ldexp(end, power), radius=np.ldexp(radius, power))
     bounded = np.array([SHAPE_ROWS[kind].is_bounded for kind in limbs.kind.tolist()])

@@ -1,23 +1,15 @@
-"""Capsules and boxes that overlap limbs: against proofs in 90 digits, also next to the surface."""
+"""Capsules and boxes that overlap limbs, and thick rays: against proofs in 90 digits, also next to the surface."""
 
 from fractions import Fraction
 
 import numpy as np
 import pytest
-from support.cases.everyday_shape_worlds import mixed
 from support.cases.thick_rays import BOUNDED, KINDS
 from support.check_cylinders import IS_COMPILED
 from support.soak import near as soak
 
 import cylcollide as cc
 from cylcollide.query.farthest import cross
-
-
-def capsules(limbs: cc.Limbs, rng: np.random.Generator, n: int) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
-    """Both ends, and radii; most capsules are next to some limb."""
-    k = rng.integers(0, len(limbs), n)
-    p1 = 0.5 * (limbs.p1[k] + limbs.p2[k]) + 0.4 * rng.normal(size=(n, 3))
-    return p1, p1 + 0.3 * rng.normal(size=(n, 3)), rng.choice([0.0, 0.05, 0.2], n)
 
 
 def test_touching_counts_alone_and_in_a_world():
@@ -29,21 +21,6 @@ def test_touching_counts_alone_and_in_a_world():
     assert world.overlap_capsules(p1, p2, 0.25, ignore_character=3).limb.tolist() == [1]
     assert world.overlap_capsules([p1] * 2, p2, 0.25, mask=[1, 2], threads=1).limb.tolist() == [1, 0, 1]
     assert world.overlap_capsules(p1, p1, 0).limb.tolist() == [1]  # a point
-
-
-def test_past_overlaps_equal_the_world_of_then():
-    rng, limbs = np.random.default_rng(9), mixed(14, seed=6).limbs()
-    world = cc.HitWorld(limbs)
-    history = cc.PoseHistory(world)
-    history.record(0.0)
-    world.set_endpoints(limbs.p1 + 0.1, limbs.p2 + 0.1)
-    history.record(1.0)
-    p1, p2, radii = capsules(limbs, rng, 12)
-    found = history.overlap_capsules(p1, p2, radii, 0.25)
-    assert len(found)
-    assert np.array_equal(found.limb, cc.HitWorld(history.limbs_at(0.25)).overlap_capsules(p1, p2, radii).limb)
-    assert (found.tick == 0).all()
-    assert len(history.overlap_capsules(p1[0], p2[0], 9.0, [0.0, 0.5, 1.0]).offsets) == 4
 
 
 # Boxes ----------------------------------------------------------------------------------------------------------------
@@ -151,13 +128,13 @@ def test_in_bores_and_walls_of_tubes():
 
 
 @pytest.mark.parametrize("shape", KINDS)
-@pytest.mark.parametrize("ask", [soak.capsules, soak.boxes])
-def test_overlaps_are_true_and_undecided_ones_nearly_touch(ask, shape):
-    """Within 2⁻⁴⁰ of the size. Of capsules at bounded shapes, more than half are closer than that to touching."""
+@pytest.mark.parametrize("ask", [soak.capsules, soak.boxes, soak.thick])
+def test_answers_at_the_surface_are_true_and_undecided_ones_nearly_touch(ask, shape):
+    """Within 2⁻⁴⁰ of the size; thick rays within 4 ulp. Of bounded shapes, more than half are closer to touching."""
     chunks = [ask(soak.group(shape, np.random.default_rng([chunk, 3, 1]))) for chunk in range(2)]
     cases = [case for chunk in chunks for case in chunk]
     assert not any(case.wrong for case in cases)
-    assert max(case.worst for case in cases) <= 1.0
+    assert max(case.worst for case in cases) <= (4.0 if ask is soak.thick else 1.0)
     assert len(cases) > 20 * len(chunks)
     assert ask is soak.boxes or shape not in BOUNDED or 0.3 < np.mean([case.undecided for case in cases]) < 0.8
 

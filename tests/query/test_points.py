@@ -13,8 +13,8 @@ from support.cases.everyday_shape_worlds import mixed
 from support.cases.everyday_worlds import make_crowd
 from support.cases.frames import Array
 from support.check_cylinders import IS_COMPILED, same_bits
+from support.force_loop import set_threshold
 from support.machine_code import replace_loop
-from support.thresholds import set_threshold
 
 import cylcollide as cc
 from cylcollide._types import UNDECIDED

@@ -84,8 +84,7 @@ def test_ordinary_rays_need_no_recheck():
 def test_lengths_of_any_unit(segments: Shots, power: int):
     """Adversarial rows in units of 10⁻⁷⁵ to 10⁷⁵, whose eighth powers exceed float64: the same verdicts and faces."""
     s, factor = segments.take(np.arange(power % 7, len(segments), 7)), 2.0**power
-    lengths = {name: getattr(s.shapes, name) * factor for name in ("p1", "p2", "radius", "radius2", "half")}
-    scaled = replace(s, shapes=replace(s.shapes, **lengths), start=s.start * factor, end=s.end * factor)
+    scaled = replace(s, shapes=s.shapes.scaled(factor), start=s.start * factor, end=s.end * factor)
     one, two = s.cast(), scaled.cast()
     for name in ("hit", "limb", "face", "exit_face", "started_inside"):
         differ = np.flatnonzero(getattr(one, name) != getattr(two, name))

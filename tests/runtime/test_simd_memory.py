@@ -6,8 +6,7 @@ import numpy as np
 import pytest
 from support.check_cylinders import IS_COMPILED
 from support.machine_code import as_machine_code, interpreted
-from support.packing import check_append_where
-from support.simd_operations import EDGES, FLOAT32_EDGES, same
+from support.simd_operations import EDGES, FLOAT32_EDGES, check_append_where, same
 
 from cylcollide.runtime.simd import (
     LANES,

@@ -1,5 +1,6 @@
 """Every public function that takes arrays, called by keyword with valid numbers: eighths of small integers."""
 
+import inspect
 from collections.abc import Callable, Iterator
 from dataclasses import dataclass
 from functools import cache
@@ -18,6 +19,7 @@ ROWS = 6
 row = np.arange(ROWS, dtype=float)
 PLACE = np.column_stack([row - 3, 0.5 * row, 0.25 - row])
 END = np.column_stack([row + 1, 3 + 0.5 * row, 2 + row])
+MIDDLE = 0.5 * (PLACE + END)
 SIZE, EIGHTH, INDEX = 0.5 + 0.125 * row, 0.0 * row + 0.125, row.astype(np.int64)
 TURN = np.column_stack([row - 3, 0.5 * row, 0 * row + 1, row])
 FIRST, LATER = 0.5 + 0.5 * row, 2.5 + 0.5 * row
@@ -46,9 +48,18 @@ class Call:
 
 
 @cache
+def bare() -> cc.Limbs:
+    """Six limbs, each in the middle between its `PLACE` and its `END`."""
+    limbs = mixed(ROWS).limbs()
+    by = MIDDLE - 0.5 * (limbs.p1 + limbs.p2)
+    moved = limbs.moved(limbs.p1 + by, limbs.p2 + by)
+    return cc.Limbs(moved._table, moved.hit_group, tuple("uvwxyz"))
+
+
+@cache
 def world() -> cc.HitWorld:
-    """Six bare limbs, and six characters of six bones with the same limbs."""
-    made = cc.HitWorld(mixed(ROWS).limbs())
+    """Six bare limbs, and six characters of six bones with other ones."""
+    made = cc.HitWorld(bare())
     made.set_poses(made.spawn(rig(), ROWS), BONES, TURNS)
     return made
 
@@ -62,7 +73,7 @@ def rig() -> cc.Rig:
 @cache
 def history() -> cc.PoseHistory:
     """Ticks at times 0, 1 … 8 of a world whose characters move."""
-    own = cc.HitWorld(mixed(ROWS).limbs())
+    own = cc.HitWorld(bare())
     kept, ids = cc.PoseHistory(own, 9), own.spawn(rig(), ROWS)
     for k in range(9):
         own.set_poses(ids, BONES + 0.125 * k, TURNS)
@@ -116,14 +127,14 @@ def queries() -> Iterator[Call]:
                 query = _bound(getattr(history(), name), policy)
                 yield Call(f"PoseHistory.{name}", query, {**way, **thick, **filters, **energy, **when})
     for asked in (world(), world().snapshot()):
-        yield Call(f"{type(asked).__name__}.contains_points", asked.contains_points, {"points": PLACE, **filters})
+        yield Call(f"{type(asked).__name__}.contains_points", asked.contains_points, {"points": MIDDLE, **filters})
     near: tuple[tuple[str, Arrays], ...] = (
-        ("closest_points", {"points": PLACE, "max_distance": SIZE}),
-        ("points_within", {"points": PLACE, "radius": SIZE}),
-        ("overlap_spheres", {"centers": PLACE, "radii": SIZE}),
+        ("closest_points", {"points": MIDDLE, "max_distance": SIZE}),
+        ("points_within", {"points": MIDDLE, "radius": SIZE}),
+        ("overlap_spheres", {"centers": MIDDLE, "radii": SIZE}),
         ("overlap_capsules", {"p1": PLACE, "p2": END, "radii": EIGHTH}),
     )
-    box: Arrays = {"center": PLACE, "orientation": TURN, "half_extents": END}
+    box: Arrays = {"center": MIDDLE, "orientation": TURN, "half_extents": END}
     for name, given in (*near, ("overlap_boxes", box)):
         for asked in (world(), world().snapshot()):
             yield Call(f"{type(asked).__name__}.{name}", getattr(asked, name), {**given, **filters})
@@ -139,7 +150,7 @@ def queries() -> Iterator[Call]:
     for when in times:
         doubtful: Arrays = {"starts": PLACE, "ends": END, "radius": EIGHTH, "time_radius": EIGHTH}
         yield Call("PoseHistory.doubt_segments", history().doubt_segments, {**doubtful, **filters, **when})
-        yield Call("PoseHistory.contains_points", history().contains_points, {"points": PLACE, **filters, **when})
+        yield Call("PoseHistory.contains_points", history().contains_points, {"points": MIDDLE, **filters, **when})
     flight: Arrays = {"starts": PLACE, "ends": END, "t0": FIRST, "t1": LATER, "target_t0": FIRST, "target_t1": LATER}
     yield Call("PoseHistory.cast_moving", history().cast_moving, {**flight, **filters})
     end: Arrays = {"start": PLACE[0], "end": END[0]}
@@ -264,3 +275,34 @@ def arrays_of(answer: Any) -> list[Any]:
         names = (*answer.fields, *answer._of_queries, *["offsets"] * hasattr(answer, "offsets"))
     parts = [np.array(answer)] if names is None else [np.array(getattr(answer, name)) for name in names]
     return parts + (arrays_of(answer.limbs) if isinstance(answer, cc.Rig) else [])
+
+
+# By reflection ------------------------------------------------------------------------------------------------------
+
+
+def public_functions() -> Iterator[tuple[str, Callable[..., Any]]]:
+    """Every function and method of `cylcollide.__all__` with its name, also inherited ones and those of modules."""
+    for name in cc.__all__:
+        thing = getattr(cc, name)
+        if inspect.ismodule(thing):
+            yield from ((f"{name}.{key}", getattr(thing, key)) for key in thing.__all__ if key[0].islower())
+        elif inspect.isclass(thing):
+            methods = {key: vars(kind)[key] for kind in reversed(thing.__mro__) for key in vars(kind)}
+            for key, method in methods.items():
+                function = getattr(method, "__func__", method)
+                if inspect.isfunction(function) and (key == "__init__" or not key.startswith("_")):
+                    yield name if key == "__init__" else f"{name}.{key}", function
+        elif inspect.isfunction(thing):
+            yield name, thing
+
+
+def array_arguments() -> dict[str, set[str]]:
+    """The array-like arguments of each public function that has some, by annotation; `plot` methods are left out."""
+    found = {name: set(_annotated(function)) for name, function in public_functions()}
+    return {name: arguments for name, arguments in found.items() if arguments and not name.endswith(".plot")}
+
+
+def _annotated(function: Callable[..., Any]) -> Iterator[str]:
+    for name, parameter in inspect.signature(function).parameters.items():
+        if "ArrayLike" in str(parameter.annotation).split(" | "):
+            yield name

@@ -14,10 +14,10 @@ import numpy as np
 import pytest
 from support.check_cylinders import same_bits
 from support.machine_code import replace_loop
-from support.thresholds import set_threshold
 
 import cylcollide as cc
-from cylcollide.query import exact_fallback, scratch
+from cylcollide.process import threads
+from cylcollide.query import chords, closest, exact_fallback, points, scratch
 from cylcollide.query.loops import single
 from cylcollide.query.loops.brute_force import cast_brute_force
 from cylcollide.query.loops.columns import HitColumns
@@ -40,6 +40,17 @@ SHORT_STREAMS = {"STREAM_RAYS": 64}
 """Thresholds that split a batch of a few hundred rays into many streams."""
 
 POLICIES = ("hit", "exit", "ignore")
+
+READERS = (scratch, threads, closest, chords, points)
+"""Modules that read thresholds at run time; compiled loops contain them as constants."""
+
+
+def set_threshold(patch: pytest.MonkeyPatch, name: str, value: int) -> None:
+    """Replace a threshold in every module that reads it in queries."""
+    readers = [module for module in READERS if name in vars(module)]
+    assert readers, f"no module reads {name}"
+    for module in readers:
+        patch.setattr(module, name, value)
 
 
 @dataclass

@@ -18,14 +18,14 @@ def one_limb_world(**labels) -> tuple[cc.HitWorld, cc.Rig, np.ndarray]:
 
 
 def one_limb_history(
-    *poses: tuple[float, float, float, float], teleport_distance: float = np.inf, **labels
+    *poses: tuple[float, float, float, float], teleport_distance: float = np.inf, first: float = 0.0, **labels
 ) -> tuple[cc.HitWorld, np.ndarray, cc.PoseHistory]:
-    """The world, its character, and a history with one pose per second: the bone's position and its angle about z."""
+    """The world, its character, and a history with one pose per second, from `first` on: position and angle about z."""
     world, _, ids = one_limb_world(**labels)
     history = cc.PoseHistory(world, teleport_distance=teleport_distance)
     for k, (*place, turn) in enumerate(poses):
         world.set_poses(ids, [place], [about_z(turn)])
-        history.record(k)
+        history.record(first + k)
     return world, ids, history
 
 

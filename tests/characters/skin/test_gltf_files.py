@@ -12,10 +12,13 @@ import cylcollide as cc
 from cylcollide.characters.skin import Skin, skin_report
 
 
+def written(tmp_path, parts):
+    (tmp_path / "a.gltf").write_bytes(gltf(parts))
+    return tmp_path / "a.gltf"
+
+
 def read(tmp_path, parts, **options):
-    path = tmp_path / "a.gltf"
-    path.write_bytes(gltf(parts))
-    return Skin.from_gltf(path, **options)
+    return Skin.from_gltf(written(tmp_path, parts), **options)
 
 
 BODY = skins.box([0, 0.5, 0], np.eye(3), [0.1, 0.5, 0.1], cuts=2)
@@ -77,11 +80,6 @@ def test_without_hair_the_head_has_its_own_size(tmp_path):
     rig = cc.Rig.from_gltf(tmp_path / "a.gltf", without="Hair", **box)
     assert with_hair.limbs.half_extents[1].max() > 0.19
     np.testing.assert_allclose(rig.limbs.half_extents[1], 0.1, rtol=0.03)
-
-
-def written(tmp_path, parts):
-    (tmp_path / "a.gltf").write_bytes(gltf(parts))
-    return tmp_path / "a.gltf"
 
 
 @pytest.mark.parametrize(

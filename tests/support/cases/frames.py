@@ -64,6 +64,12 @@ def _unit(v: Array) -> Array:
     return np.asarray(v / np.linalg.norm(v, axis=1)[:, None])
 
 
+def one_of(rng: Generator, *choices: NDArray) -> NDArray:
+    """Return one of the choices, row by row."""
+    n = len(choices[0])
+    return np.array(choices)[rng.integers(0, len(choices), n), np.arange(n)]
+
+
 def _circle(rng: Generator, n: int, radius: Array | float = 1.0) -> tuple[Array, Array]:
     """Return random points (x, y) at the given distance from the axis."""
     angle = rng.uniform(0, 2 * np.pi, n)

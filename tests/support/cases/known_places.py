@@ -14,7 +14,6 @@ from numpy.typing import NDArray
 from support.cases.frames import Array, framed
 from support.cases.posed_shapes import Placed
 from support.check_cylinders import IS_COMPILED
-from support.number_range import times
 from support.oracle.any_shape import chords, classify
 from support.oracle.cylinder import POINT_INSIDE, segment
 from support.oracle.lines import Solid
@@ -23,7 +22,7 @@ from support.oracle.shapes.table import SHAPE_ROWS
 
 import cylcollide as cc
 
-N, SAMPLES, CHECKED, DRAWN = (120, 400, 12, 960) if IS_COMPILED else (24, 200, 4, 96)
+N, SAMPLES, CHECKED, DRAWN = (60, 300, 12, 960) if IS_COMPILED else (24, 200, 4, 96)
 """Number of limbs, of samples per limb, of limbs in slow checks, and of limbs from which N are chosen."""
 SPACING = 64.0
 """Metres between limbs, each of which is smaller: a query near one limb never returns another."""
@@ -85,9 +84,9 @@ class KnownPlaces:
 
     def tiny(self) -> "KnownPlaces":
         """Return the first 12 limbs, scaled down until float64 cannot resolve them and exact arithmetic is used."""
-        unit, shapes = 2.0**-80, times(self.shapes.take(np.arange(12)), -80)
+        unit, few = 2.0**-80, self.shapes.take(np.arange(12))
         return replace(
-            self, shapes=shapes, place=unit * self.place[:12], normal=self.normal[:12],
+            self, shapes=few.scaled(unit), place=unit * self.place[:12], normal=self.normal[:12],
             across=self.across[:12], flat=self.flat[:12], gap=unit * self.gap[:12], face=self.face[:12],
         )  # fmt: skip
 

@@ -9,7 +9,7 @@ from dataclasses import dataclass
 
 import numpy as np
 from numpy.random import Generator
-from support.cases.frames import Array, Posed, _circle, _unit
+from support.cases.frames import Array, Posed, _circle, _unit, one_of
 from support.oracle.shapes.rows import Shapes, shapes
 
 
@@ -91,16 +91,10 @@ def walled_feature(p: Placed, rng: Generator, bore: Array | None = None, tips: b
     rho = np.where(in_bore, r if bore is None else bore, np.where(rng.random(n) < 0.1, 0.0, r))
     z = np.choose(rng.integers(0, 3, n), [0 * r, h, rng.random(n) * h])
     z = np.where(tips & (rho == 0), np.where(z > h / 2, h + r, -r), z)
-    along = either(rng, at(0 * x, 0 * x, 1 + 0 * x), at(-y, x, 0 * x), at(x, y, 0 * x))
+    along = one_of(rng, at(0 * x, 0 * x, 1 + 0 * x), at(-y, x, 0 * x), at(x, y, 0 * x))
     return at(rho * x, rho * y, z), along
 
 
 def at(x: Array, y: Array, z: Array) -> Array:
     """Return points (n, 3) from their coordinates."""
     return np.stack([x, y, z], axis=1)
-
-
-def either(rng: Generator, *choices: Array) -> Array:
-    """Return one of the choices, row by row."""
-    n = len(choices[0])
-    return np.array(choices)[rng.integers(0, len(choices), n), np.arange(n)]

@@ -46,12 +46,6 @@ def up(f: Frame) -> Whole:
     return xyz(0 * f.rim, 1 + 0 * f.radius)
 
 
-def one_of(rng: Generator, *choices: Whole) -> Whole:
-    """Return one of the choices, row by row."""
-    n = len(choices[0])
-    return np.array(choices)[rng.integers(0, len(choices), n), np.arange(n)]
-
-
 def multiple(count: Whole, vector: Whole) -> Whole:
     return np.asarray(count)[:, None] * vector
 

@@ -12,7 +12,6 @@ import numpy as np
 from numpy.random import Generator
 from support.cases.frames import Array, Whole, frames
 from support.cases.shape_rays_exact import TURNS, turned_rows
-from support.oracle.cylinder import Ray, segment
 from support.oracle.lines import BOX, CAPSULE, CYLINDER, ELLIPSOID, SPHERE, TAPERED, TUBE
 from support.oracle.shapes.rows import Shapes
 from support.oracle.shapes.table import SHAPE_ROWS
@@ -25,10 +24,6 @@ class Scene:
     limbs: Shapes
     start: Array  # (k, 3)
     end: Array
-
-    def queries(self) -> list[Ray]:
-        """Return the segments in the oracle's form."""
-        return [segment(start, end) for start, end in zip(self.start, self.end, strict=True)]
 
 
 # kind, p1 (3), p2 (3), radius, radius2, half extents (3): one limb in integers.

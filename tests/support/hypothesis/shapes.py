@@ -41,9 +41,7 @@ class ShapeCase(NamedTuple):
 
     def scaled(self, factor: float) -> "ShapeCase":
         """Return the case with every length times `factor`."""
-        lengths = ("p1", "p2", "radius", "radius2", "half")
-        limb = replace(self.limb, **{name: getattr(self.limb, name) * factor for name in lengths})
-        return ShapeCase(limb, self.start * factor, self.end * factor)
+        return ShapeCase(self.limb.scaled(factor), self.start * factor, self.end * factor)
 
     def moved(self, by: Array) -> "ShapeCase":
         """Return the case moved by a vector."""

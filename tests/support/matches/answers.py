@@ -13,11 +13,12 @@ from cylcollide.history import PoseHistory
 
 OF_BONES = ("bone", "rig_limb", "local_position", "local_normal")
 """Fields that bare limbs do not have."""
-HIT, CHORD, JUDGED, IMPACT, POINT = (
-    tuple(name for name in kind.fields if name not in (*OF_BONES, "static", "ray"))
-    for kind in (cc.RayHits, cc.Chords, cc.Judged, Impacts, cc.PointHits)
-)
-"""Fields to compare with worlds of bare limbs; `ray` is left out, because these number rays differently."""
+HIT, CHORD, JUDGED, IMPACT, POINT, NEAREST, NEAR, OVERLAP = (
+    tuple(name for name in kind.fields if name not in (*OF_BONES, "static", "ray", "query"))
+    for kind in (cc.RayHits, cc.Chords, cc.Judged, Impacts, cc.PointHits, cc.ClosestPoints, cc.NearLimbs,
+                 cc.Overlaps)
+)  # fmt: skip
+"""Fields to compare with worlds of bare limbs; rays and queries are left out, because these number them differently."""
 
 NAMES, GROUPS = {"head": 4.0, "torso": 1.0, "default": 0.5}, {"head": 1, "torso": 2, "arm": 3, "leg": 4}
 POLICIES: tuple[Callable[[dict[str, int]], cc.Policy], ...] = (
@@ -48,14 +49,14 @@ def filters(v: Volley) -> dict:
 
 
 def queries(policy: int, on_rays: bool) -> dict[str, Ask]:
-    """Return every kind of query; policies judge segments or rays."""
+    """Return every kind of query; policies judge, and chords cross, thin rays or thick segments."""
 
     def judged(asked: Any, v: Volley, options: dict) -> Any:
         table = POLICIES[policy]({} if isinstance(asked, PoseHistory) else GROUPS)
         given = {"energy": v.energy, "shot": v.shot, **filters(v), **options}
         if on_rays:
             return asked.judge_rays(v.start, ray(v), table, max_distance=v.reach, **given)
-        return asked.judge_segments(v.start, v.end, table, **given)
+        return asked.judge_segments(v.start, v.end, table, radius=v.radius, **given)
 
     def ray(v: Volley) -> np.ndarray:
         along = v.end - v.start
@@ -64,25 +65,40 @@ def queries(policy: int, on_rays: bool) -> dict[str, Ask]:
     def chords(asked: Any, v: Volley, options: dict) -> Any:
         if on_rays:
             return asked.chords_rays(v.start, ray(v), max_distance=v.reach, **filters(v), **options)
-        return asked.chords_segments(v.start, v.end, **filters(v), **options)
+        return asked.chords_segments(v.start, v.end, radius=v.radius, **filters(v), **options)
 
-    def points(asked: Any, v: Volley, options: dict) -> Any:
-        others = {key: value for key, value in options.items() if key != "inside"}
-        return asked.contains_points(v.start, **filters(v), **others)
+    def near(v: Volley, options: dict) -> dict:
+        return filters(v) | {key: value for key, value in options.items() if key != "inside"}
 
     return {
-        "cast_segments": lambda w, v, o: columns(w.cast_segments(v.start, v.end, **filters(v), **o), HIT),
+        "cast_segments": lambda w, v, o: columns(
+            w.cast_segments(v.start, v.end, radius=v.radius, **filters(v), **o), HIT
+        ),
         "cast_rays": lambda w, v, o: columns(
             w.cast_rays(v.start, ray(v), max_distance=v.reach, **filters(v), **o), HIT
         ),
-        "occluded_segments": lambda w, v, o: {"hit": w.occluded_segments(v.start, v.end, **filters(v), **o)},
+        "occluded_segments": lambda w, v, o: {
+            "hit": w.occluded_segments(v.start, v.end, radius=v.radius, **filters(v), **o)
+        },
         "occluded_rays": lambda w, v, o: {
             "hit": w.occluded_rays(v.start, ray(v), max_distance=v.reach, **filters(v), **o)
         },
         "chords": lambda w, v, o: compressed(chords(w, v, o), CHORD),
         "judge": lambda w, v, o: columns(judged(w, v, o), JUDGED),
         "impacts": lambda w, v, o: compressed(judged(w, v, o).impacts, IMPACT),
-        "contains_points": lambda w, v, o: columns(points(w, v, o), POINT),
+        "contains_points": lambda w, v, o: columns(w.contains_points(v.start, **near(v, o)), POINT),
+        "closest_points": lambda w, v, o: columns(
+            w.closest_points(v.start, max_distance=v.reach, **near(v, o)), NEAREST
+        ),
+        "points_within": lambda w, v, o: compressed(w.points_within(v.start, v.energy, **near(v, o)), NEAR),
+        "overlap_spheres": lambda w, v, o: compressed(w.overlap_spheres(v.start, v.energy, **near(v, o)), NEAR),
+        "overlap_boxes": lambda w, v, o: compressed(
+            w.overlap_boxes(v.start, [0.0, 0.6, 0.0, 0.8], v.energy[:, None] * [0.1, 0.2, 0.3] + 0.1, **near(v, o)),
+            OVERLAP,
+        ),
+        "overlap_capsules": lambda w, v, o: compressed(
+            w.overlap_capsules(v.start, v.end, v.radius, **near(v, o)), OVERLAP
+        ),
     }
 
 

@@ -24,6 +24,11 @@ class Volley(NamedTuple):
     ignore: np.ndarray
     reach: np.ndarray
 
+    @property
+    def radius(self) -> np.ndarray:
+        """Return radii of thick segments, half of them 0."""
+        return np.where(self.energy < 1.5, 0.0, 0.1 * self.energy)
+
     def rows(self, rows) -> "Volley":
         """Return the given rows."""
         return Volley(*(column[rows] for column in self))

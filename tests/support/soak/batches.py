@@ -88,10 +88,9 @@ def _nudged_rows(rng: Generator, each: int) -> Shots:
 
 def _scaled(s: Shots, factor: float) -> Shots:
     """Return the rows in another unit, a power of two."""
-    lengths = {name: getattr(s.shapes, name) * factor for name in ("p1", "p2", "radius", "radius2", "half")}
     end = s.end * factor if s.limit is None else s.end
     limit = None if s.limit is None else s.limit * factor
-    return replace(s, shapes=replace(s.shapes, **lengths), start=s.start * factor, end=end, limit=limit)
+    return replace(s, shapes=s.shapes.scaled(factor), start=s.start * factor, end=end, limit=limit)
 
 
 def _together(s: Shots, name: str) -> Shots:

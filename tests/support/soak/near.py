@@ -179,23 +179,33 @@ def within_radius(g: Group, a: Graze, i: int) -> tuple[bool | None, float]:
 
 
 def thick(g: Group) -> Iterator[Case]:
-    """Judge verdict, face and first contact of thick rays."""
+    """Judge verdict, face and first contact of thick rays, and where those that start in contact leave the limb."""
     a = graze(g)
-    hits = g.world.cast_segments(a.start, a.end, radius=a.radius, mask=g.mask)
+    hits, leaves = (
+        g.world.cast_segments(a.start, a.end, radius=a.radius, inside=inside, mask=g.mask) for inside in ("hit", "exit")
+    )
     size, length = size_of(a.start, a.end) + a.radius, np.linalg.norm(a.end - a.start, axis=1)
     for i in range(LAYERS):
         if SHAPE_ROWS[g.limbs.kind[i]].is_bounded:
             want, _ = within_radius(g, a, i)
+            wrong = want is not None and hits.hit[i] != want
+            if hits.hit[i]:
+                centre = a.start[i] + hits.fraction[i] * (a.end[i] - a.start[i])
+                beyond = float(signed_distance(g.limbs, i, centre)) - a.radius[i]
+                early = beyond > 1e-9 * (size[i] + size_of(g.limbs.p1[i]))
+                wrong |= early or (hits.face[i] != cc.Face.INSIDE and beyond < -8.0 * np.spacing(size[i]))
             if want is not None:
-                wrong = hits.hit[i] != want and not hits.undecided[i]
-                yield Case(a.family[i], bool(wrong), bool(hits.undecided[i]), 0.0)
+                yield Case(a.family[i], bool(wrong and not hits.undecided[i]), bool(hits.undecided[i]), 0.0)
             continue
         chords, ulp = exact_chords(g, a, i), 0.0
         wrong = hits.hit[i] != (len(chords) > 0) or hits.undecided[i]
         if chords and not wrong:
-            entry = float(chords[0].entry.double_double()[0])
-            wrong = hits.face[i] != chords[0].entry_face
-            ulp = abs(hits.fraction[i] - entry) * length[i] / np.spacing(size[i])
+            wrong, times = hits.face[i] != chords[0].entry_face, [(hits, chords[0].entry)]
+            if chords[0].started_inside and chords[0].exit_face != cc.Face.INSIDE:
+                times.append((leaves, chords[0].exit))
+            wrong |= chords[0].started_inside and leaves.hit[i] != (chords[0].exit_face != cc.Face.INSIDE)
+            off = max(abs(found.fraction[i] - float(time.double_double()[0])) for found, time in times)
+            ulp = off * length[i] / np.spacing(size[i])
         yield Case(a.family[i], bool(wrong or ulp > 4.0), False, ulp)
 
 

@@ -4,8 +4,8 @@ from dataclasses import replace
 
 import numpy as np
 from numpy.random import Generator
-from support.cases.frames import Array, Posed, _unit, frames, matrices
-from support.cases.posed_shapes import Placed, either
+from support.cases.frames import Array, Posed, _unit, frames, matrices, one_of
+from support.cases.posed_shapes import Placed
 from support.cases.shape_rays_exact import TURNS, Exact, turned_rows
 from support.oracle.lines import BOX, NEG_X, Poly, Seen, dot, integers, split
 from support.oracle.shapes.common import CENTER, HALF, HALF_LENGTH, LOW, RADIUS, TURN, X, Y, Z
@@ -61,7 +61,7 @@ def feature(p: Placed, rng: Generator) -> tuple[Array, Array]:
     share[np.arange(n), rng.integers(0, 3, n)] = 1.0
     edge = np.eye(3)[rng.integers(0, 3, n)]
     level = rng.normal(size=(n, 3)) * (np.eye(3)[rng.integers(0, 3, n)] == 0)
-    return share * p.limbs.half, either(rng, edge, level)
+    return share * p.limbs.half, one_of(rng, edge, level)
 
 
 def exact(rng: Generator, n: int) -> Exact:

@@ -2,12 +2,11 @@
 
 import numpy as np
 from numpy.random import Generator
-from support.cases.frames import Posed
+from support.cases.frames import Posed, one_of
 from support.cases.posed_shapes import Placed, ball_surface, frame_of, walled_feature
 from support.cases.shape_rays_exact import (
     Exact,
     multiple,
-    one_of,
     sideways,
     standing,
     up,

@@ -2,9 +2,9 @@
 
 import numpy as np
 from numpy.random import Generator
-from support.cases.frames import frames
+from support.cases.frames import frames, one_of
 from support.cases.posed_shapes import capped_surface, upright, walled_feature
-from support.cases.shape_rays_exact import Exact, multiple, one_of, sideways, standing, up, whole, xyz
+from support.cases.shape_rays_exact import Exact, multiple, sideways, standing, up, whole, xyz
 from support.oracle.cylinder import CAP1, CAP2, INSIDE, SIDE
 from support.oracle.lines import CYLINDER, Poly
 from support.oracle.shapes.common import EVERYDAY, HIGH, LOW, ONE, RADIUS, UPRIGHT, X, Z, capped_face, capped_where

@@ -4,9 +4,9 @@ from fractions import Fraction
 
 import numpy as np
 from numpy.random import Generator
-from support.cases.frames import TRIPLES, Array, Posed, _circle, _unit, frames
-from support.cases.posed_shapes import Placed, at, either, upright
-from support.cases.shape_rays_exact import Exact, finer, multiple, one_of, sideways, standing, up, whole, xyz
+from support.cases.frames import TRIPLES, Array, Posed, _circle, _unit, frames, one_of
+from support.cases.posed_shapes import Placed, at, upright
+from support.cases.shape_rays_exact import Exact, finer, multiple, sideways, standing, up, whole, xyz
 from support.oracle.cylinder import SIDE
 from support.oracle.lines import ELLIPSOID
 from support.oracle.shapes.common import EVERYDAY, HIGH, LOW, ONE, RADIUS, UPRIGHT, X, Z
@@ -48,7 +48,7 @@ def feature(p: Placed, rng: Generator) -> tuple[Array, Array]:
     pole = rng.random(n) < 0.6
     rho = np.where(pole, 0.0, p.limbs.radius)
     z = np.where(pole, rng.integers(0, 2, n) * h, h / 2)
-    return at(rho * x, rho * y, z), either(rng, at(-y, x, 0 * x), at(0 * x, 0 * x, 1 + 0 * x))
+    return at(rho * x, rho * y, z), one_of(rng, at(-y, x, 0 * x), at(0 * x, 0 * x, 1 + 0 * x))
 
 
 def exact(rng: Generator, n: int) -> Exact:

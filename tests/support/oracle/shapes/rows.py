@@ -33,6 +33,11 @@ class Shapes:
         """Return the given rows."""
         return Shapes(*(getattr(self, name)[rows] for name in self.__dataclass_fields__))
 
+    def scaled(self, factor: float) -> "Shapes":
+        """Return the limbs with all lengths times a factor."""
+        lengths = ("p1", "p2", "radius", "radius2", "half")
+        return replace(self, **{name: getattr(self, name) * factor for name in lengths})
+
     def limbs(self) -> cc.Limbs:
         """Return the library's limbs in the same order, each made by the constructor of its shape."""
         from support.oracle.shapes.table import SHAPE_ROWS

@@ -2,8 +2,9 @@
 
 import numpy as np
 from numpy.random import Generator
+from support.cases.frames import one_of
 from support.cases.posed_shapes import Placed, ball_surface, frame_of, walled_feature
-from support.cases.shape_rays_exact import Exact, multiple, one_of, standing, whole_across, whole_ball
+from support.cases.shape_rays_exact import Exact, multiple, standing, whole_across, whole_ball
 from support.oracle.cylinder import SIDE
 from support.oracle.lines import SPHERE, Poly
 from support.oracle.shapes.common import CENTER, LOW, ONE, RADIUS, X, Y

@@ -4,9 +4,9 @@ from fractions import Fraction
 
 import numpy as np
 from numpy.random import Generator
-from support.cases.frames import Array, Posed, _circle, frames
-from support.cases.posed_shapes import Placed, at, capped_surface, either, upright
-from support.cases.shape_rays_exact import Exact, finer, multiple, one_of, sideways, standing, up, whole, xyz
+from support.cases.frames import Array, Posed, _circle, frames, one_of
+from support.cases.posed_shapes import Placed, at, capped_surface, upright
+from support.cases.shape_rays_exact import Exact, finer, multiple, sideways, standing, up, whole, xyz
 from support.oracle.cylinder import CAP1, CAP2, SIDE
 from support.oracle.lines import TAPERED, Poly, Seen
 from support.oracle.shapes.common import EVERYDAY, HIGH, LOW, ONE, RADIUS, UPRIGHT, X, Z, capped_face, capped_where
@@ -54,7 +54,7 @@ def feature(p: Placed, rng: Generator) -> tuple[Array, Array]:
     taper = p.limbs.radius2 - r
     rho = r + taper * u
     generator, axis = at(taper * x, taper * y, h), at(0 * x, 0 * x, h)
-    along = either(rng, generator, generator, axis, at(x, y, 0 * x), at(-y, x, 0 * x))
+    along = one_of(rng, generator, generator, axis, at(x, y, 0 * x), at(-y, x, 0 * x))
     return at(rho * x, rho * y, u * h), along
 
 
