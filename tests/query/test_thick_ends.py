@@ -72,3 +72,22 @@ def test_certain_answers_at_the_surface_are_true(kind, way, inside):
         assert ((hits.fraction <= hits.exit_fraction) & (hits.exit_fraction <= 1.0))[hits.hit].all()
         certain += np.count_nonzero(known & ~hits.undecided)
     assert certain > RAYS // 2
+
+
+@pytest.mark.parametrize("kind", BOUNDED)
+def test_an_exit_is_the_latest_possible_in_casts_as_in_chords(kind):
+    for seed in range(4):
+        limb, points, radius, middle, _ = rays_at_surface(kind, seed)
+        starts, ends = np.broadcast_to(middle, points.shape), middle + 1.75 * (points - middle)
+        world = cc.HitWorld(limb)
+        hits = world.cast_segments(starts, ends, radius=radius, inside="exit")
+        assert hits.hit.all()
+        assert hits.started_inside.all()
+        assert np.array_equal(hits.fraction, hits.exit_fraction)
+        assert np.array_equal(hits.fraction, world.chords_segments(starts, ends, radius=radius).exit_fraction)
+        for i in range(3):
+            one = world.cast_segments(starts[i], ends[i], radius=radius[i], inside="exit")
+            assert one.fraction[0] == hits.fraction[i]
+            assert (
+                limb.cast_segments(starts[i], ends[i], radius=radius[i], inside="exit").fraction[0] == one.fraction[0]
+            )
