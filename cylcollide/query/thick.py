@@ -15,8 +15,9 @@ from cylcollide.exact.numbers import QuadraticNumber
 from cylcollide.exact.shapes import line_from
 from cylcollide.exact.solid import Bound, Solid, slab
 from cylcollide.kernels.aabb import padded_box
+from cylcollide.kernels.at_surface import LEAVING, settled_span, sides_of_ray
 from cylcollide.kernels.inside_policy import ray_hit_bounds
-from cylcollide.kernels.interval import UNDECIDED_FACE, Span, nothing_known
+from cylcollide.kernels.interval import NOTHING, UNDECIDED_FACE, Span, nothing_known
 from cylcollide.kernels.limb_table import LimbTable, plain_limb
 from cylcollide.kernels.ray import Rays, ray_at
 from cylcollide.query.loops.chords import write_span
@@ -41,7 +42,10 @@ class Bounded(Solid):
             if max(ray.extent, one.extent, ray.radius) <= LARGEST_SAFE:
                 write_span(rays, i, table.kernel_rows, limb, numbers)
                 begin, end, sooner, later, first, last = numbers.tolist()
-                span = Span((begin, end), (sooner, later), first, last)
+                start, stop = sides_of_ray(rays, i, one)
+                span = settled_span(ray, Span((begin, end), (sooner, later), first, last), start, stop)
+                if LEAVING in (start, stop):
+                    span = Span(NOTHING, NOTHING, UNDECIDED_FACE, UNDECIDED_FACE)
             hit = ray_hit_bounds(ray, span, POLICY_CODES[inside])
             self.box = padded_box(one)
         self.ray, self.span, self.inside, self.hit = ray, span, inside, hit
