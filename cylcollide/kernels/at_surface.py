@@ -111,7 +111,7 @@ def settled_point(point: Vector, limb: Limb) -> int:
 def settled_bounds(ray: Ray, displacement: DoubleDoubleVector, limb: Limb, policy: int, sides: Sides) -> HitBounds:
     """The hit of one ray with a limb, given the side of its start and, for the reversed ray, of its end."""
     moved, is_beyond, _ = level_ray(ray, displacement, limb)
-    start, end = (UNKNOWN, UNKNOWN) if ray.radius > 0.0 and limb.kind in BOUNDED else sides
+    start, end = sides
     if is_beyond or start == LEAVING or end == LEAVING:
         return MISSED
     if start >= INSIDE and policy != POLICY_EXIT:
@@ -125,11 +125,8 @@ def settled_bounds(ray: Ray, displacement: DoubleDoubleVector, limb: Limb, polic
 
 @inlined
 def bound_pieces(ray: Ray, limb: Limb) -> bool:
-    """Whether sides bound when a ray is in a piece of a limb: not where contacts of thick rays are only bounded.
-
-    Nor for thick rays at tubes, as they can be in one piece repeatedly.
-    """
-    return bool(ray.radius == 0.0 or (pieces(limb.kind) == 1 and limb.kind not in BOUNDED))
+    """Whether sides bound when a ray is in a piece of a limb: a thick ray can be in one piece of a tube repeatedly."""
+    return bool(ray.radius == 0.0 or pieces(limb.kind) == 1)
 
 
 @linkonce

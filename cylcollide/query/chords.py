@@ -216,7 +216,7 @@ def chord_rows(limbs: LabelledLimbs, request: RayRequest, pieces: Pieces) -> Cho
         found, undecided = empty_chords(len(codes)), np.empty(end - begin, bool)
         count = chord_loops.cast_chords(batch, limbs._kernel_rows, offsets, codes, begin, found, undecided)
         rows = ChordRows(offsets, undecided, found)
-        return exact_fallback.resolve_chords(batch, table, begin, rows, codes) if count else rows
+        return exact_fallback.resolve_chords(batch, table, inside, begin, rows, codes) if count else rows
 
     rows = concat_chord_rows(in_chunks(n, request.threads, task))
     if inside != "hit":

@@ -79,7 +79,9 @@ def exact_limb(table: LimbTable, limb: int) -> LimbSolid:
     return make(p1, p2, table.radius.item(limb), table.radius2.item(limb), numbers)
 
 
-def _solids(rays: Rays, i: int, table: LimbTable, limbs: Iterable[int]) -> Iterator[tuple[int, Solid]]:
+def _solids(
+    rays: Rays, i: int, table: LimbTable, limbs: Iterable[int], inside: InsidePolicy
+) -> Iterator[tuple[int, Solid]]:
     """The exact solids of limbs, grown by the radius of ray i; limbs with the same numbers share one."""
     shared, radius = dict[Solid, Solid](), float(radius_of(rays, i))
     for limb in limbs:
@@ -88,7 +90,7 @@ def _solids(rays: Rays, i: int, table: LimbTable, limbs: Iterable[int]) -> Itera
             shared[solid] = solid
             if radius > 0.0:
                 is_bounded = table.kind.item(limb) in BOUNDED
-                shared[solid] = Bounded(rays, i, table, limb) if is_bounded else grown_by(solid, radius)
+                shared[solid] = Bounded(rays, i, table, limb, inside) if is_bounded else grown_by(solid, radius)
         yield limb, shared[solid]
 
 
@@ -107,7 +109,7 @@ def _write_first(
     `earliest`: as `order.closest` takes it.
     """
     ray, tested = ray_numbers(rays, i), list[tuple[int, Solid]]()
-    first, started_inside = order.closest(ray, _kept(_solids(rays, i, table, limbs), tested), inside, earliest)
+    first, started_inside = order.closest(ray, _kept(_solids(rays, i, table, limbs, inside), tested), inside, earliest)
     if first is not None:
         _write(chords, row, *first, is_open(ray, tested, first, inside))
     return started_inside
@@ -255,12 +257,14 @@ def resolve_any(
     for k in np.flatnonzero(hits.undecided[rows]).tolist():
         i = rows.item(k)
         ray, limbs = ray_numbers(batch.rays, i), _by_entry(k, batch.rays, table, lists, earliest)[0]
-        solids = _solids(batch.rays, i, table, limbs)
+        solids = _solids(batch.rays, i, table, limbs, inside)
         hits.limb[i] = next((one for one, solid in solids if order.limb_hit(ray, solid, inside)[0]), NO_LIMB)
     blocked[rows] = hits.limb[rows] >= 0
 
 
-def resolve_chords(batch: RayBatch, table: LimbTable, begin: int, fast: ChordRows, codes: Int32Array) -> ChordRows:
+def resolve_chords(
+    batch: RayBatch, table: LimbTable, inside: InsidePolicy, begin: int, fast: ChordRows, codes: Int32Array
+) -> ChordRows:
     """Chords of the rays `begin`, `begin` + 1, ..., those of undecided rows in double-double or exact arithmetic.
 
     `codes`: the pieces that the rays may hit; `fast`: the kernels' chords of all rays.
@@ -273,17 +277,21 @@ def resolve_chords(batch: RayBatch, table: LimbTable, begin: int, fast: ChordRow
     ray, codes = ray_of_each(offsets)[earliest < np.inf], codes[earliest < np.inf]
     found = ChordRows(offsets_of(ray, len(rays)), np.empty(len(rays), bool), empty_chords(len(codes)))
     if cast_chords(part, table.kernel_rows, found.offsets, codes, 0, found.chords, found.undecided):
-        found = _exact_chords(part, table, found, codes)
+        found = _exact_chords(part, table, inside, found, codes)
     which = np.arange(n)
     which[rays] = n + every
     return take_rays_of_chords(concat_chord_rows([fast, found]), which)
 
 
-def _exact_chords(batch: RayBatch, table: LimbTable, fast: ChordRows, codes: Int32Array) -> ChordRows:
+def _exact_chords(
+    batch: RayBatch, table: LimbTable, inside: InsidePolicy, fast: ChordRows, codes: Int32Array
+) -> ChordRows:
     """As `resolve_chords`, in exact arithmetic."""
     rays, offsets, n = np.flatnonzero(fast.undecided), fast.offsets, len(fast.undecided)
     limbs = [np.unique(codes[offsets[k] : offsets[k + 1]] >> 1).tolist() for k in rays.tolist()]
-    found = [_sorted_chords(batch.rays, k, table, of_ray) for k, of_ray in zip(rays.tolist(), limbs, strict=True)]
+    found = list[list[tuple[int, order.Chord, bool]]]()
+    for k, of_ray in zip(rays.tolist(), limbs, strict=True):
+        found.append(_sorted_chords(ray_numbers(batch.rays, k), list(_solids(batch.rays, k, table, of_ray, inside))))
     chords = empty_chords(sum(map(len, found)))
     for row, one in enumerate(chain.from_iterable(found)):
         _write(chords, row, *one)
@@ -294,11 +302,10 @@ def _exact_chords(batch: RayBatch, table: LimbTable, fast: ChordRows, codes: Int
     return take_rays_of_chords(concat_chord_rows([fast, resolved]), which)
 
 
-def _sorted_chords(rays: Rays, i: int, table: LimbTable, limbs: list[int]) -> list[tuple[int, order.Chord, bool]]:
-    """The limbs that ray i crosses and its chords, sorted by entry, and whether each is undecided."""
-    solids = list(_solids(rays, i, table, limbs))
+def _sorted_chords(ray: RayNumbers, solids: list[tuple[int, Solid]]) -> list[tuple[int, order.Chord, bool]]:
+    """The limbs that a ray crosses and its chords, sorted by entry, and whether each is undecided."""
     bounded = {limb: solid for limb, solid in solids if isinstance(solid, Bounded)}
-    chords = order.sorted_chords(ray_numbers(rays, i), solids)
+    chords = order.sorted_chords(ray, solids)
     return [(limb, chord, limb in bounded and not bounded[limb].is_certain) for limb, chord in chords]
 
 

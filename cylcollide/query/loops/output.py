@@ -8,7 +8,7 @@ the formula of another face.
 
 from math import inf
 
-from cylcollide._types import NO_LIMB, Face, Float64Array, Int32Array, Shape
+from cylcollide._types import NO_LIMB, POLICY_EXIT, Face, Float64Array, Int32Array, Shape
 from cylcollide.kernels.curve import short_step
 from cylcollide.kernels.dispatch import face_curve
 from cylcollide.kernels.hit_bounds import Closest, is_undecided, limb_hit_bounds
@@ -205,7 +205,9 @@ def refine_thick(
                     hits.fraction[i] = graze_fraction(batch, table, hits, i, float(face))
                 else:
                     ray, one = ray_at(rays, i), limb_at(table.rows, table.kernel_shape, limbs[k])
-                    hits.fraction[i] = limb_hit_bounds(ray, one, batch.policy).lower * ray.per_length
+                    hit = limb_hit_bounds(ray, one, batch.policy)
+                    is_exit = batch.policy == POLICY_EXIT and hit.inside
+                    hits.fraction[i] = (hit.upper if is_exit else hit.lower) * ray.per_length
             continue
         limb, guess = limbs_at(table.rows, shape, limbs, first), load_at(hits.fraction, number, first, 1, 0)
         origin, second = vectors_at(rays.origin, number, first), vectors_at(rays.second, number, first)

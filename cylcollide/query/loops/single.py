@@ -106,11 +106,16 @@ def write_hit(
 
 @noinline
 def write_thick_fraction(hits: HitColumns, i: int, batch: RayBatch, ray: Ray, limb: Limb, hit: HitBounds) -> bool:
-    """Write the fraction at which a thick ray touches a limb; returns whether it is undecided."""
+    """Write the fraction at which a thick ray touches a limb; returns whether it is undecided.
+
+    Where it is only bounded, an entry is the earliest possible, an exit the latest, as in `thick_chord`.
+    """
     if hit.face == INSIDE:
         hits.fraction[i] = 0.0
         return False
-    guess = hit.lower if limb.kind in BOUNDED else 0.5 * (hit.lower + hit.upper)
+    guess = 0.5 * (hit.lower + hit.upper)
+    if limb.kind in BOUNDED:
+        guess = hit.upper if batch.policy == POLICY_EXIT and leaves(ray, limb) else hit.lower
     crossing, solved = thick_crossing(ray, exact_displacement(batch.rays, i), guess * ray.per_length, limb, hit.face)
     hits.fraction[i] = crossing[0]
     return not solved
