@@ -18,7 +18,7 @@ SOURCE = Path(__file__).with_name("module.c")
 GLIBC = "2.17"  # the oldest C library that a cross-built module runs with; wheels are tagged so (`hook.py`)
 OPTIONS = {
     "darwin": ["-bundle", "-undefined", "dynamic_lookup"],
-    "linux": ["-shared", "-Wl,--gc-sections,--build-id=none,-z,noexecstack,-z,noseparate-code", "-lm"],
+    "linux": ["-shared", "-Wl,--gc-sections,--build-id=none,-z,noexecstack", "-lm"],
     "win32": ["-shared", f"-L{sys.base_prefix}/libs", "-lpython3"],
 }
 """How an extension module is linked, by system; on Linux without functions that nothing calls."""
