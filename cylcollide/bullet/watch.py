@@ -86,7 +86,7 @@ COUNTED = (
     *("setCollisionFilterGroupMask", "loadBullet"),
     *("executePluginCommand", "loadPlugin", "startStateLogging", "unloadPlugin"),
 )
-"""Functions that may change filters at every call."""
+"""Functions that may change filters at every call. So may those that `EFFECTS` lacks."""
 
 MASS, RESET, SYNC, MAKE = "changeDynamics", "resetBasePositionAndOrientation", "syncBodyInfo", "createMultiBody"
 CLIENT = 20  # place of physicsClientId among the arguments of createMultiBody
@@ -148,8 +148,9 @@ def filter_calls() -> int:
             with_user_data([*arguments[CLIENT:], keywords.get("physicsClientId", 0)][0])
         return made
 
+    unknown = {name for name, own in vars(OWN).items() if isbuiltin(own) and name not in EFFECTS}
     replacements: dict[str, Callable[..., Any]] = {
-        **{name: partial(counted, getattr(OWN, name)) for name in COUNTED if hasattr(OWN, name)},
+        **{name: partial(counted, getattr(OWN, name)) for name in (*COUNTED, *unknown) if hasattr(OWN, name)},
         **{MASS: with_mass, RESET: measured, SYNC: with_user_data, MAKE: listed},
     }
     for name, function in replacements.items():

@@ -199,7 +199,7 @@ def test_saved_rays_of_all_shapes_are_reproduced(c, replay, tmp_path):
     limbs = Mirror(c, mesh="wrap").limbs
     for inside in ("ignore", "bullet"):
         mirror = Mirror(c, mesh="wrap", inside=inside)
-        starts, ends = scenes.rays(rng, 5_000, 0.6, (1.5, 0, 1.0))
+        starts, ends = scenes.rays(rng, 10_000, 0.6, (1.5, 0, 1.0))
         ours, theirs = mirror.rayTestBatch(starts, ends), mirror._client.ray_hits(starts, ends)
         rows = [i for i, (a, b) in enumerate(zip(ours, theirs, strict=True)) if a[:2] != b[:2]]
         for row in rows[:3]:

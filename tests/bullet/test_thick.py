@@ -39,9 +39,9 @@ def shots():
         rng = np.random.default_rng(3)
         scenes.geometry(c, rng)
         p.loadURDF("plane_implicit.urdf", [0, 0, -0.4], physicsClientId=c)
-        starts, ends = rng.uniform(-2.5, 2.5, (2, 18, 3))
+        starts, ends = rng.uniform(-2.5, 2.5, (2, 24, 3))
         starts[:5, 2] = -0.38
-        radius, mirror, ways = rng.choice([0.03, 0.2, 0.5], 18), Mirror(c), []
+        radius, mirror, ways = rng.choice([0.03, 0.2, 0.5], 24), Mirror(c), []
         for start, step, r in zip(starts.astype(Long), ends.astype(Long) - starts, radius, strict=True):
             ways.append([contacts(mirror.limbs[k], start, step, r) for k in range(len(mirror.limbs))])
             ways[-1] += [slab_contacts(sheet, start, step, Long(r)) for sheet in mirror._state.sheets]
@@ -53,7 +53,7 @@ def test_the_first_shape_and_its_nearest_place(shots, inside):
     c, starts, ends, radius, ways = shots
     mirror = Mirror(c, inside=inside)
     hits, limbs, kinds = mirror.cast_segments(starts, ends, radius=radius), mirror.limbs, set()
-    for i in range(18):
+    for i in range(24):
         start, step = starts[i].astype(Long), ends[i].astype(Long) - starts[i]
         first = []
         for k, (entries, leaves) in enumerate(ways[i]):

@@ -10,6 +10,7 @@ import cylcollide as cc
 from cylcollide.bullet.humanoid import Humanoid
 from cylcollide.crosscheck.compare.truth import exact_first_limbs
 from cylcollide.crosscheck.generate.bullets import AIMED, BULLET_FAMILIES, GRAZE, MISS, RIM, draw_bullets
+from cylcollide.engines.rounded_cylinder import Rounded
 
 
 @pytest.fixture(scope="module")
@@ -17,7 +18,7 @@ def shot():
     """Bullets at one pose, with its limbs."""
     with Humanoid() as humanoid:
         limbs = humanoid.limbs(*humanoid.pose("kick", 0.8))
-    return draw_bullets(np.random.default_rng(11), 900, limbs.p1, limbs.p2, limbs.radius), limbs
+    return draw_bullets(np.random.default_rng(11), 1500, limbs.p1, limbs.p2, limbs.radius), limbs
 
 
 def oracle_limb(limbs, row):
@@ -30,8 +31,8 @@ def oracle_limb(limbs, row):
 def test_shares_of_the_families(shot):
     bullets, _ = shot
     shares = np.bincount(bullets.family, minlength=4) / len(bullets.family)
-    # Four standard deviations of a share of 900 draws are at most 0.066.
-    np.testing.assert_allclose(shares, [0.6, 0.2, 0.1, 0.1], atol=0.066)
+    # Four standard deviations of a share of 1500 draws are at most 0.051.
+    np.testing.assert_allclose(shares, [0.6, 0.2, 0.1, 0.1], atol=0.051)
     assert set(np.flatnonzero(bullets.target < 0)) == set(np.flatnonzero(bullets.family == MISS))
     assert len(np.unique(bullets.target)) == 16
 
@@ -40,7 +41,7 @@ def test_bullets_hit_and_miss_as_intended(shot):
     bullets, limbs = shot
     counts = dict.fromkeys(BULLET_FAMILIES, 0)
     aimed, others = np.flatnonzero(bullets.family == AIMED), np.flatnonzero(bullets.family != AIMED)
-    for row in [*others.tolist(), *aimed[:60].tolist()]:
+    for row in [*others.tolist(), *aimed[:100].tolist()]:
         query = segment(bullets.start[row].tolist(), bullets.end[row].tolist())
         target, family = int(bullets.target[row]), int(bullets.family[row])
         if family == MISS:
@@ -49,7 +50,7 @@ def test_bullets_hit_and_miss_as_intended(shot):
             meets = bool(chords(oracle_limb(limbs, target), query))
             assert meets == (family == AIMED or bullets.depth[row] > 0), (BULLET_FAMILIES[family], bullets.depth[row])
         counts[BULLET_FAMILIES[family]] += 1
-    assert min(counts.values()) >= 60
+    assert min(counts.values()) >= 100
 
 
 def test_graze_depth_is_exact(shot):
@@ -100,11 +101,23 @@ def test_bullets_start_far_outside_every_limb_and_run_past(shot):
 
 def test_exact_first_limb_equals_the_oracle(shot):
     bullets, limbs = shot
-    rows = slice(0, 60)
+    rows = slice(0, 150)
     found = exact_first_limbs(bullets.start[rows], bullets.end[rows], limbs)
     numbered = [(limb, oracle_limb(limbs, limb)) for limb in range(len(limbs))]
     for row, limb in enumerate(found.tolist()):
         query = segment(bullets.start[row].tolist(), bullets.end[row].tolist())
         hit = credited(all_chords(numbered, query), "hit")
         assert limb == (-1 if hit is None else hit.limb)
-    assert 4 < np.sum(found < 0) < 30
+    assert 10 < np.sum(found < 0) < 75
+
+
+def test_clearance_of_grazing_bullets_is_their_depth(shot):
+    bullets, limbs = shot
+    rows = np.flatnonzero(bullets.family == GRAZE)
+    target = limbs[bullets.target[rows]]
+    solids = Rounded.cylinders(target.p1, target.p2, target.radius)
+    signed = solids.least_distance(bullets.start[rows], bullets.end[rows]).distance
+    # A graze near a cap may cut less deep below the cap than below the side.
+    depth = -bullets.depth[rows] * target.radius
+    shallow = np.abs(bullets.depth[rows]) < 0.01
+    np.testing.assert_allclose(signed[shallow], depth[shallow], rtol=0, atol=1e-13)

@@ -10,6 +10,7 @@ from support.faulty_engines import (
     OpenEngine,
     Planted,
     SingleEngine,
+    flipped_world,
 )
 from support.runs.pybullet_runs import SAMPLED, sampled
 
@@ -18,7 +19,7 @@ from cylcollide.crosscheck.compare.disagreements import Cause, Disagreements, Ki
 from cylcollide.crosscheck.engine import BulletClient, Setup
 from cylcollide.crosscheck.generate.families import ChunkKey, draw_chunk, margin_sweep
 from cylcollide.crosscheck.generate.shots import Target
-from cylcollide.crosscheck.run.chunk import cast_scene
+from cylcollide.crosscheck.run.chunk import cast_scene, compute_chunk
 from cylcollide.crosscheck.run.plan import FamiliesPlan
 from cylcollide.crosscheck.run.run import run_plan
 from cylcollide.engines.rounded_cylinder import Rounded
@@ -263,3 +264,11 @@ def test_a_planted_fault_is_named(engine, families, rays, name, cause, least):
         assert evidence["limbs"] == [BlindEngine.blind]
     if engine is LossyEngine:
         assert evidence["lost"] > 5
+
+
+def test_own_verdicts_are_checked(monkeypatch):
+    monkeypatch.setattr("cylcollide.crosscheck.compare.truth.HitWorld", flipped_world(50))
+    plan = FamiliesPlan(("generic",), 600, 0, Planted(factory=ExactEngine))
+    record = compute_chunk(plan, plan.keys[0]).record
+    assert [row["proved"] for row in record["families"]] == [0]
+    assert len(record["cases"]) > 0

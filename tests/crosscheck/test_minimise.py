@@ -5,7 +5,7 @@ from functools import cache
 
 import numpy as np
 import pytest
-from support.faulty_engines import ExactEngine, LossyEngine, OpenEngine, Planted
+from support.faulty_engines import ExactEngine, InflatedEngine, LossyEngine, OpenEngine, Planted
 from support.runs.pybullet_runs import cases, made, of_each_kind_and_cause
 
 from cylcollide.crosscheck.cases.case import Case
@@ -43,7 +43,7 @@ def minimised(kind):
 def test_cases_of_pybullet_become_short():
     assert {"missed", "phantom", "early", "late", "normal"} == set(kinds())
     digits = []
-    for kind in ("missed", "phantom"):
+    for kind in ("missed", "phantom", "late"):
         case, small = kinds()[kind], minimised(kind)
         assert_same_but_smaller(small, case)
         digits.append((size(case)[-1], size(small)[-1]))
@@ -77,8 +77,8 @@ def test_irrelevant_settings_go():
 
 
 def test_it_is_deterministic_and_idempotent():
-    small = minimised("phantom")
-    assert small == minimise(kinds()["phantom"], BulletClient)
+    small = minimised("late")
+    assert small == minimise(kinds()["late"], BulletClient)
     # Nothing more can be removed.
     assert minimise(small, BulletClient) == small
 
@@ -94,10 +94,18 @@ def test_the_number_of_questions_is_bounded(monkeypatch):
     assert sizes[1] < sizes[0] == size(case)
 
 
-def test_a_planted_engine():
-    engine_of = Planted(factory=OpenEngine)
-    line = (0.011, 0.0117, 2.013), (0.123, 0.017, -2.03)
-    case = made([(0.0, 0.0, -0.503)], [(0.0, 0.0, 0.501)], [0.2], *line, kind="missed", engine_of=engine_of)
+@pytest.mark.parametrize(
+    ("planted", "kind", "start", "end"),
+    [
+        pytest.param(
+            *(InflatedEngine, "phantom", (-1.01, 0.2013, 0.1003), (1.02, 0.2013, 0.1203)), marks=pytest.mark.long
+        ),
+        (OpenEngine, "missed", (0.011, 0.0117, 2.013), (0.123, 0.017, -2.03)),
+    ],
+)
+def test_a_planted_engine(planted, kind, start, end):
+    engine_of = Planted(factory=planted)
+    case = made([(0.0, 0.0, -0.503)], [(0.0, 0.0, 0.501)], [0.2], start, end, kind=kind, engine_of=engine_of)
     assert case.cause == Cause.SHAPE.label
     small = minimise(case, engine_of)
     assert_same_but_smaller(small, case, engine_of)

@@ -1,9 +1,8 @@
 """Faults planted in every field that an engine returns: the scoreboard counts them, and a case replays them."""
 
-from functools import cache
-
+import numpy as np
 import pytest
-from support.faulty_answers import ELSEWHERE, FAULTS, PlantedEngine
+from support.faulty_answers import ELSEWHERE, FAULTS
 from support.runs.scoreboard import planted_engines, shared_truths
 
 from cylcollide.crosscheck.cases.case import Case, read_cases, write_cases
@@ -12,7 +11,6 @@ from cylcollide.crosscheck.cases.wording import headline
 from cylcollide.crosscheck.compare.disagreements import Kind
 from cylcollide.crosscheck.engine import NamedEngine
 from cylcollide.crosscheck.generate import families
-from cylcollide.crosscheck.report.drawn_case import worst_cases
 from cylcollide.crosscheck.report.page import page_html
 from cylcollide.crosscheck.run import scoreboard as board
 from cylcollide.crosscheck.run.chunk import compute_chunk
@@ -34,20 +32,6 @@ SHOWN = {
 COUNTS = (*VERDICTS, "early", "late", "normal", "position", "moved")
 
 
-OFTEN = (
-    *("limb swapped: all", "limb nan: all", "fraction stale: all", "fraction nan: all", "position nan: all"),
-    *("normal infinite: all", "normal shifted: every seventh", "answer lost: every seventh", "limbs late: all"),
-    *("phantom position nan: all", "second normal nan: all"),
-)
-"""Faults of every field, which are planted by default."""
-
-
-def faults(*names):
-    """Parameters of a test: these faults, by default those that are planted often."""
-    often = [pytest.param(fault, marks=() if fault in OFTEN else pytest.mark.long) for fault in names]
-    return pytest.mark.parametrize("fault", often)
-
-
 @pytest.fixture(scope="module", autouse=True)
 def _registered():
     with planted_engines(("planted", "support.faulty_answers:PlantedEngine")):
@@ -55,27 +39,21 @@ def _registered():
 
 
 @pytest.fixture(scope="module")
-def score_of():
-    """The score of a fault; each scene and its truth are computed once.
+def found():
+    """The score of every fault, from one run: each scene and its truth are computed once.
 
     Two sizes are enough: limbs of people, and a tower, for which no errors are measured.
     """
     with shared_truths() as patch:
         patch.setattr(families, "SIZES", families.SIZES[1::3])
         patch.setattr(board, "ROUNDS", 1)
-
-        @cache
-        def score(fault):
-            patch.setattr(PlantedEngine, "variants", {"": {"fault": fault}})
-            (found,) = scoreboard(["planted"], 40 * len(SCORED_FAMILIES), 3)
-            return found
-
-        yield score
+        scores = scoreboard(["planted"], 40 * len(SCORED_FAMILIES), 3)
+    return {score.engine.removeprefix("planted, "): score for score in scores}
 
 
-@faults(*FAULTS)
-def test_a_fault_is_counted_in_its_own_field_only(score_of, fault):
-    score, field = score_of(fault), fault.split(" ")[0]
+@pytest.mark.parametrize("fault", FAULTS)
+def test_a_fault_is_counted_in_its_own_field_only(found, fault):
+    score, field = found[fault], fault.split(" ")[0]
     assert score.error == ""
     counts = {name: getattr(score, name) for name in COUNTS if getattr(score, name)}
     assert set(counts) & set(SHOWN[field]), counts
@@ -89,10 +67,10 @@ def test_a_fault_is_counted_in_its_own_field_only(score_of, fault):
     assert (field == "fraction") >= (score.distance_mm[2] > 0.0)
 
 
-@faults(*ELSEWHERE)
-def test_fields_of_a_wrong_hit_are_checked_too(score_of, fault):
+@pytest.mark.parametrize("fault", ELSEWHERE)
+def test_fields_of_a_wrong_hit_are_checked_too(found, fault):
     """A phantom's fields have to agree; position and normal of a wrong limb have to be those of the limb it names."""
-    score, (hit, field, what) = score_of(fault), fault.removesuffix(": all").split(" ")
+    score, (hit, field, what) = found[fault], fault.removesuffix(": all").split(" ")
     verdict = {"phantom": "phantom", "second": "wrong_limb"}[hit]
     assert score.error == ""
     shown = {"none": set(), "fraction": {"late"}}.get(field, {field})
@@ -104,9 +82,18 @@ def test_fields_of_a_wrong_hit_are_checked_too(score_of, fault):
     assert what == "none" or {case.kind for case in score.cases} >= {name.replace("_", " ") for name in shown}
 
 
-@faults(*FAULTS, *ELSEWHERE)
-def test_a_case_replays_on_a_new_engine(score_of, fault, tmp_path):
-    score = score_of(fault)
+OFTEN = (
+    "limb swapped: all", "limb nan: all", "fraction stale: all", "position nan: all", "normal shifted: every seventh",
+    "answer lost: every seventh", "limbs late: all",
+)  # fmt: skip
+"""Faults of every field, whose cases are replayed by default."""
+
+
+@pytest.mark.parametrize(
+    "fault", [pytest.param(x, marks=() if x in OFTEN else pytest.mark.long) for x in (*FAULTS, *ELSEWHERE)]
+)
+def test_a_case_replays_on_a_new_engine(found, fault, tmp_path):
+    score = found[fault]
     write_cases(tmp_path / "cases.json", list(score.cases))
     cases = read_cases(tmp_path / "cases.json")
     assert cases == list(score.cases)
@@ -122,12 +109,12 @@ def test_a_case_replays_on_a_new_engine(score_of, fault, tmp_path):
         assert headline(again.again).startswith("planted")
 
 
-def test_neighbours_are_kept_only_where_they_are_needed(score_of):
-    for fault in OFTEN:
+def test_neighbours_are_kept_only_where_they_are_needed(found):
+    for fault, score in found.items():
         needed = any(word in fault for word in ("stale", "swapped", "seventh"))
-        for case in score_of(fault).cases:
+        for case in score.cases:
             assert needed or not (case.before or case.after), (fault, case.kind)
-    stale = [case for case in score_of("normal stale: all").cases if case.kind == "normal"]
+    stale = [case for case in found["normal stale: all"].cases if case.kind == "normal"]
     assert {(len(case.before), len(case.after)) for case in stale} == {(1, 0)}
 
 
@@ -150,8 +137,20 @@ def test_a_run_by_families_finds_a_fault_and_its_cases_replay(fault):
         assert needed or not (case.before or case.after), case.kind
 
 
-def test_the_humanoid_page_exists_for_a_fault(monkeypatch):
-    monkeypatch.setattr("cylcollide.crosscheck.report.page._worst", lambda result: worst_cases(result.tally.cases)[:2])
-    result = run_plan(PosesPlan(300, 1, ("walk",), NamedEngine("planted", (("fault", "position nan: all"),))))
-    assert result.summary["families"][-1]["position"] > 0
+@pytest.mark.parametrize("fault", ["position nan: all", "normal scaled: all"])
+def test_the_humanoid_page_exists_for_a_fault(fault):
+    result = run_plan(PosesPlan(600, 1, ("walk",), NamedEngine("planted", (("fault", fault),))))
+    total = result.summary["families"][-1]
+    assert any(total[name] for name in SHOWN[fault.split(" ")[0]])
     assert len(page_html(result)) > 100_000
+
+
+def test_an_engine_without_faults_scores_0():
+    from support.faulty_answers import PlantedEngine  # here alone under another name than in the registry
+
+    with pytest.MonkeyPatch.context() as patch:
+        patch.setattr(PlantedEngine, "variants", {"": {}})
+        (score,) = scoreboard(["planted"], 600, 3)
+    assert [getattr(score, name) for name in COUNTS] == [0] * len(COUNTS)
+    assert np.array_equal(score.position_mm, (0.0, 0.0, 0.0))
+    assert score.cases == ()

@@ -48,12 +48,6 @@ def page(index):
     return Page.parse(index.read_text(encoding="utf-8"))
 
 
-@pytest.fixture
-def two_cases(monkeypatch):
-    """Draw two cases in a page, not ten: the views are half of its time."""
-    monkeypatch.setattr("cylcollide.crosscheck.report.page._worst", lambda result: worst_cases(result.tally.cases)[:2])
-
-
 # The page -------------------------------------------------------------------------------------------------------------
 
 
@@ -128,7 +122,6 @@ def test_every_worst_bullet_can_be_seen(result, page):
         assert len(cut) >= 1
 
 
-@pytest.mark.usefixtures("two_cases")
 def test_a_report_without_disagreements():
     perfect = run_plan(PosesPlan(300, 2, ("walk",), Planted(factory=WobblyEngine)))
     page = Page.parse(page_html(perfect))
@@ -152,7 +145,6 @@ def test_a_report_without_hits(result):
     assert [name for name, plot in FIGURES.items() if plot(empty) is not None] == []
 
 
-@pytest.mark.usefixtures("two_cases")
 def test_names_cannot_break_the_page_and_unproved_cases_are_stated(result, page):
     evil = ('<script>alert("1")</script>',) * 15
     renamed = [replace(case, names=evil) for case in result.tally.cases]

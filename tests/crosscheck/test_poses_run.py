@@ -1,10 +1,10 @@
 """The sweep over poses: results depend on the seed, not on processes; errors of both sides are found; files."""
 
 import json
-from dataclasses import replace
 
 import numpy as np
 import pytest
+from support.faulty_engines import flipped_world
 from support.runs.pybullet_runs import PLAN, right_hits, swept, timeless
 
 import cylcollide as cc
@@ -12,7 +12,7 @@ from cylcollide.crosscheck.compare.disagreements import VERDICTS, Kind
 from cylcollide.crosscheck.generate.bullets import BULLET_FAMILIES, MISS, spread_poses
 from cylcollide.crosscheck.run.plan import PosesPlan
 from cylcollide.crosscheck.run.run import RAYS_SCHEMA, SCHEMA, run_plan, write_numbers, wrong_bullets
-from cylcollide.crosscheck.workers import worker_processes
+from cylcollide.crosscheck.workers import local_processes, worker_processes
 from cylcollide.engines.bullet import BulletEngine
 
 
@@ -95,47 +95,39 @@ def test_errors_equal_recomputed_ones(result):
     assert row["normal_deg"][1] == pytest.approx(np.percentile(turned, 99))
 
 
-FEW = PosesPlan(300, 7, ("walk",))
-
-
-@pytest.fixture(scope="module")
-def few():
-    return run_plan(FEW)
-
-
 def assert_same(one, other):
     assert timeless(one) == timeless(other)
-    for name in one.tally.chunks[FEW.keys[0]].columns:
+    for name in one.tally.chunks[PLAN.keys[0]].columns:
         np.testing.assert_array_equal(one.tally.column(name), other.tally.column(name))
 
 
-def test_same_seed_same_result_and_processes_change_nothing(few):
+def test_same_seed_same_result_and_processes_change_nothing(result):
     with worker_processes(1) as executor:
-        assert_same(few, run_plan(FEW, executor))
-    (one, *_), (other, *_) = (plan.draw(FEW.keys[0]) for plan in (FEW, replace(FEW, seed=8)))
+        assert_same(result, run_plan(PLAN, executor))
+    (one, *_), (other, *_) = (plan.draw(PLAN.keys[0]) for plan in (PLAN, PosesPlan(PLAN.rays, 8, PLAN.motions)))
     assert not np.array_equal(one.shots.start, other.shots.start)
 
 
-def test_a_stopped_sweep_resumes(few, tmp_path):
+def test_a_stopped_sweep_resumes(result, tmp_path):
     def stops(_what, done, _of):
-        if done == 1:
+        if done == 2:
             raise KeyboardInterrupt
 
     with pytest.raises(KeyboardInterrupt):
-        run_plan(FEW, folder=tmp_path, progress=stops)
+        run_plan(PLAN, folder=tmp_path, progress=stops)
     kept = {path: path.stat().st_mtime_ns for path in (tmp_path / "chunks").iterdir()}
-    assert 0 < len(kept) < len(FEW.keys)
+    assert 0 < len(kept) < len(PLAN.keys)
     said = []
-    again = run_plan(FEW, folder=tmp_path, warn=said.append)
-    assert_same(few, again)
-    assert json.dumps(timeless(again)) == json.dumps(timeless(few)), "columns of tables are in the same order"
+    again = run_plan(PLAN, folder=tmp_path, warn=said.append)
+    assert_same(result, again)
+    assert json.dumps(timeless(again)) == json.dumps(timeless(result)), "columns of tables are in the same order"
     assert {path: path.stat().st_mtime_ns for path in kept} == kept
-    assert len(list((tmp_path / "chunks").iterdir())) == len(FEW.keys)
+    assert len(list((tmp_path / "chunks").iterdir())) == len(PLAN.keys)
     assert said == []
     # Other motions are another run.
     with pytest.raises(KeyboardInterrupt):
-        run_plan(replace(FEW, motions=("kick",)), folder=tmp_path, warn=said.append, progress=stops)
-    assert len(said) == len(FEW.keys)
+        run_plan(PosesPlan(PLAN.rays, 7, ("kick", "cartwheel")), folder=tmp_path, warn=said.append, progress=stops)
+    assert len(said) == len(PLAN.keys)
 
 
 def test_fewer_bullets_than_poses_and_progress_counts_every_chunk_once():
@@ -151,7 +143,7 @@ def test_poses_are_spread_over_the_motion():
     assert poses.motion == ("kick",) * 4
     np.testing.assert_allclose(poses.time / poses.time[0], [1, 3, 5, 7])
     assert poses.p1.shape == poses.p2.shape == (4, 15, 3)
-    assert len(set(spread_poses([], frames=1).motion)) == 15
+    assert len(set(spread_poses([]).motion)) == 15
 
 
 @pytest.mark.parametrize(
@@ -165,6 +157,26 @@ def test_poses_are_spread_over_the_motion():
 def test_bad_arguments(wrong, message):
     with pytest.raises(ValueError, match=message):
         PosesPlan(**{"rays": 10, "seed": 0, **wrong})
+
+
+def test_jobs_0_is_refused():
+    with pytest.raises(ValueError, match="jobs must be at least 1, got 0"), local_processes(0):
+        pass
+
+
+# Planted faults -------------------------------------------------------------------------------------------------------
+
+
+def test_a_fault_on_our_side_is_not_proved(monkeypatch):
+    monkeypatch.setattr("cylcollide.crosscheck.compare.truth.HitWorld", flipped_world(10))
+    plan = PosesPlan(2000, 7, ("walk",))
+    found = run_plan(plan)
+    wrong = wrong_bullets(found, plan)
+    flipped = ~wrong["proved"]
+    assert flipped.sum() > 10
+    assert (wrong["kind"][flipped] == Kind.PHANTOM).all()
+    assert found.summary["families"][-1]["proved"] == wrong["proved"].sum() < len(wrong["ray"])
+    assert found.unproved == flipped.sum()
 
 
 # Files ----------------------------------------------------------------------------------------------------------------

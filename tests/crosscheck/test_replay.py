@@ -46,11 +46,13 @@ def test_all_cases_of_a_file_are_reproduced(replay, saved):
 
 
 @pytest.mark.usefixtures("alone")
-def test_one_case_is_shown_in_steps(replay, saved):
+def test_one_case_is_shown_in_steps(replay, saved, long_path):
     row = next(row for row, case in enumerate(cases("rim")) if case.kind == "phantom")
     case = cases("rim")[row]
-    status, out, _ = replay(saved, "--row", row)
+    small, script = long_path / "case.json", long_path / "case.py"
+    status, out, _ = replay(saved, "--row", row, "--out", small, "--repro", script)
     assert status == 0
+    assert f"Case: {small}\nScript: {script}\n" in out
     words = " ".join(out.split())
     for step in range(1, 6):
         assert f"{step}. " in out

@@ -67,7 +67,8 @@ def test_a_case_is_a_pair_of_files_that_replay_and_show_it(result, tmp_path):
         short = len(script.read_text(encoding="utf-8").splitlines()) < 35
         assert short or case not in worst, "fit for a bug report"
     assert len(worst) == 10
-    assert_scripts_show([script for _, script in written], shown)
+    first, *_ = assert_scripts_show([script for _, script in written], shown)
+    assert run_python("-I", written[0][1]).stdout == first
 
 
 def test_script_repeats_the_numbers_to_the_last_bit(result, tmp_path):
@@ -113,7 +114,7 @@ for script in sys.argv[1:]:
 
 
 def assert_scripts_show(scripts, shown):
-    """Assert that the scripts run with nothing but PyBullet, and print both answers of their cases."""
+    """The scripts run with nothing but PyBullet, and print both answers of their cases; return what they print."""
     run = run_python("-I", "-c", ONE_AFTER_ANOTHER, *scripts, timeout=60)
     assert run.returncode == 0, run.stderr
     printed = run.stdout.split("\0")[:-1]
@@ -121,6 +122,7 @@ def assert_scripts_show(scripts, shown):
         allowed = {"fractions", "math", "pybullet", "pathlib", "tempfile", "numpy"}
         assert imports(script.read_text(encoding="utf-8")) <= allowed
         assert_shows(text, case)
+    return printed
 
 
 def assert_shows(text, case):

@@ -15,7 +15,6 @@ from cylcollide.crosscheck.compare.comparison import Comparison, usable
 from cylcollide.crosscheck.compare.disagreements import Kind
 from cylcollide.crosscheck.compare.truth import Truth
 from cylcollide.crosscheck.engine import NamedEngine, Setup
-from cylcollide.crosscheck.generate import families
 from cylcollide.crosscheck.generate.families import ChunkKey, draw_chunk
 from cylcollide.crosscheck.run.chunk import compute_chunk
 from cylcollide.crosscheck.run.engine_errors import EngineErrors
@@ -41,7 +40,7 @@ def test_an_exact_engine_has_no_errors(scores):
 def test_rays_lost_only_in_batches_are_lost(scores):
     score = scores["forgetful"]
     assert set(verdicts(score)) == {"lost"}
-    assert 0 < score.lost <= RAYS // 100 + 1
+    assert 0 < score.lost <= RAYS // 1000 + 1
     assert score.distance_mm == (0.0, 0.0, 0.0)
 
 
@@ -88,9 +87,7 @@ def test_a_failed_engine_has_an_error_and_no_counts(scores, name, words):
 
 
 @pytest.mark.usefixtures("planted")
-def test_equal_seeds_give_equal_scores(monkeypatch):
-    monkeypatch.setattr(families, "SIZES", families.SIZES[1::3])
-
+def test_equal_seeds_give_equal_scores():
     def counts(seed):
         return [replace(score, speed=0.0) for score in scoreboard_by_name("inflated", rays=60, seed=seed)]
 

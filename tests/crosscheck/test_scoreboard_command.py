@@ -11,12 +11,11 @@ from pathlib import Path
 import pytest
 from rich.console import Console
 from support.package import run_command
-from support.runs.scoreboard import scoreboard_by_name, shared_truths
+from support.runs.scoreboard import scoreboard_by_name
 
 from cylcollide import engines
 from cylcollide.crosscheck.commands import crosscheck as crosscheck_command
 from cylcollide.crosscheck.report.tables import score_tables
-from cylcollide.crosscheck.run.distances import distances
 from cylcollide.crosscheck.run.scoreboard import SCORED_FAMILIES, Score
 
 # The command ----------------------------------------------------------------------------------------------------------
@@ -30,11 +29,9 @@ def crosscheck(command):
 @pytest.mark.usefixtures("planted")
 def test_the_command_writes_json_and_csv(monkeypatch, long_path, crosscheck):
     names = ("inflated", "blind", "single", "raising")
-    with shared_truths():
-        scores = {score.engine: score for score in scoreboard_by_name(*names, rays=36 * len(SCORED_FAMILIES))}
+    scores = {score.engine: score for score in scoreboard_by_name(*names, rays=36 * len(SCORED_FAMILIES))}
     scores["absent"] = Score("absent", {}, "No module named 'no_such_package'")
     monkeypatch.setattr(crosscheck_command, "scoreboard", lambda *_, **__: list(scores.values()))
-    monkeypatch.setattr(crosscheck_command, "distances", partial(distances, n=60))
     monkeypatch.setenv("COLUMNS", "80")
     status, text, _ = crosscheck("--engines", "all", "--out", long_path)
     assert status == 0

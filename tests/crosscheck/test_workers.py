@@ -8,7 +8,7 @@ from multiprocessing import active_children
 
 import pytest
 
-from cylcollide.crosscheck.workers import local_processes, worker_processes
+from cylcollide.crosscheck.workers import worker_processes
 
 
 def test_workers_answer_in_order_continue_after_an_error_and_end_alone():
@@ -27,11 +27,6 @@ def test_workers_answer_in_order_continue_after_an_error_and_end_alone():
             lost.result()
         assert slow.result() is None
     assert active_children() == []
-
-
-def test_jobs_0_is_refused():
-    with pytest.raises(ValueError, match="jobs must be at least 1, got 0"), local_processes(0):
-        pass
 
 
 def test_errors_end_workers_at_once():

@@ -1,10 +1,12 @@
 """Oracles, laws and hard worlds, with each closest-hit loop by itself: all give the answers of real arithmetic."""
 
 from collections import Counter
+from collections.abc import Iterator
 
 import numpy as np
 import pytest
 from support.cases.everyday_shape_worlds import mixed, segments_of, shots_at
+from support.cases.frames import Array
 from support.cases.hard_worlds import HARD, SHOTS, shots
 from support.cases.shape_rays import SHAPES
 from support.cases.shape_rays_in_worlds import adversarial, cast_by_layer
@@ -19,6 +21,7 @@ from support.force_loop import (
     SINGLE,
     STREAMS,
     WAYS,
+    Seen,
     cast_by_all_loops,
     forced,
 )
@@ -27,6 +30,14 @@ from support.oracle.shapes.rows import Shots
 import cylcollide as cc
 
 TREE_WAYS = (SINGLE, STREAMS)
+
+
+@pytest.fixture(params=WAYS)
+def way(request: pytest.FixtureRequest) -> Iterator[Seen]:
+    """Send every query of the test through one loop; fail if no batch used it."""
+    with forced(request.param, **SHORT_STREAMS) as seen:
+        yield seen
+    assert seen.batches[request.param] > 0, f"nothing went {request.param}: {seen.batches}"
 
 
 # The oracle ---------------------------------------------------------------------------------------------------------
@@ -93,18 +104,43 @@ def test_scenes_hit_in_exact_order(name: str, seeds: range):
 # Laws ---------------------------------------------------------------------------------------------------------------
 
 
-def test_copies_after_change_nothing_copies_before_win():
+@pytest.fixture(scope="module")
+def everyday() -> tuple[cc.Limbs, Array, Array]:
+    limbs = mixed(60, seed=8)
+    return limbs.limbs(), *shots_at(limbs, sized(360, 150), seed=9)
+
+
+@pytest.mark.usefixtures("way")
+def test_all_queries_are_consistent(everyday: tuple[cc.Limbs, Array, Array]):
+    """A hit is blocked and has a chord; the first chord is the hit; a start inside lies in some limb."""
+    limbs, start, end = everyday
+    world = cc.HitWorld(limbs)
+    for inside in POLICIES:
+        hits = world.cast_segments(start, end, inside=inside)
+        chords = world.chords_segments(start, end, inside=inside)
+        assert np.array_equal(world.occluded_segments(start, end, inside=inside), hits.hit)
+        assert np.array_equal(np.diff(chords.offsets) > 0, hits.hit)
+        assert np.array_equal(world.contains_points(start).limb >= 0, hits.started_inside)
+        assert min(hits.hit.sum(), (~hits.hit).sum(), hits.started_inside.sum()) > len(start) // 12
+        if inside != "exit":
+            first = chords.offsets[:-1][hits.hit]
+            assert np.array_equal(chords.limb[first], hits.limb[hits.hit])
+            assert np.array_equal(chords.entry_fraction[first], hits.fraction[hits.hit])
+    rays = world.cast_rays(start, end - start, max_distance=2.0)
+    assert np.array_equal(rays.hit, world.occluded_rays(start, end - start, max_distance=2.0))
+    assert 0 < rays.hit.sum() < world.cast_rays(start, end - start).hit.sum()
+
+
+@pytest.mark.usefixtures("way")
+def test_copies_after_change_nothing_copies_before_win(everyday: tuple[cc.Limbs, Array, Array]):
     """Each limb twice: of two limbs hit at the same place the lower index wins."""
-    shapes = mixed(60, seed=8)
-    limbs, n, (start, end) = shapes.limbs(), 60, shots_at(shapes, sized(200), seed=9)
-
-    def cast(*parts: cc.Limbs) -> cc.RayHits:
-        world = cc.HitWorld(cc.Limbs.concat(parts))
-        return cast_by_all_loops(lambda: world.cast_segments(start, end, inside="ignore"), **SHORT_STREAMS)[0]
-
-    once, twice, other = cast(limbs), cast(limbs, limbs), cast(limbs[n // 2 :], limbs)
+    limbs, start, end = everyday
+    few, n = {"starts": start[: sized(200)], "ends": end[: sized(200)], "inside": "ignore"}, len(limbs)
+    once = cc.HitWorld(limbs).cast_segments(**few)
+    twice = cc.HitWorld(cc.Limbs.concat([limbs, limbs])).cast_segments(**few)
     assert not same_bits(once, twice)
     assert twice.rechecked == once.rechecked
+    other = cc.HitWorld(cc.Limbs.concat([limbs[n // 2 :], limbs])).cast_segments(**few)
     assert np.array_equal(
         other.limb, np.where(once.limb >= n // 2, once.limb - n // 2, once.limb + (n - n // 2) * once.hit)
     )
@@ -171,7 +207,7 @@ def test_hard_worlds(name: str, seed: int, times: int):
     """Far rays, along axes and in box faces, through far, flat and crowded worlds: same bits, and no hit is lost."""
     limbs = HARD[name]()
     world, slow = cc.HitWorld(limbs), name in ("piled", "one place")
-    start, end, kind = shots(limbs, sized(16) if slow else times * sized(56), seed)
+    start, end, kind = shots(limbs, sized(16) if slow else times * sized(80), seed)
     total, hit_kinds = Counter(), np.zeros(len(SHOTS), int)
     for inside in POLICIES:
         hits, seen = cast_by_all_loops(

@@ -221,8 +221,8 @@ def check_damaged_columns(result, known, path):
     again = [name for name in good if name in known][:1]
     for name in [*(name for name in good if name not in known), *again]:
         column = good[name]
-        damaged = [np.concatenate([column, column]), np.zeros(column.shape, "M8[s]")] if column.ndim else []
-        damaged += [column[None]]
+        damaged = [np.concatenate([column, column]), column.astype(np.float32)] if column.ndim else []
+        damaged += [column[None], np.zeros(column.shape, "M8[s]")]
         damaged += [column.astype(float), -5 - column] if name in {"offsets", "shape", "rechecked"} else []
         damaged += [np.full(column.shape, 2**40), column[::-1]] if name == "offsets" else []
         damaged += [np.full(column.shape, 99, np.int8), ~column] if column.dtype == np.int8 else []

@@ -105,7 +105,7 @@ def rays(seed, n):
 @pytest.mark.parametrize("make", WORLDS)
 @pytest.mark.parametrize("inside", ["hit", "exit", "ignore"])
 def test_hits_equal_those_of_exact_arithmetic(make, inside):
-    limbs, n = make(), sized(60, 60)
+    limbs, n = make(), sized(72, 60)
     world, (starts, ends) = cc.HitWorld(limbs), rays(3, n)
     for mask in (1, 2) if make is twins else (1,):
         many = world.cast_segments(starts, ends, inside=inside, mask=mask)
@@ -121,7 +121,7 @@ def test_hits_equal_those_of_exact_arithmetic(make, inside):
 @pytest.mark.parametrize("make", [boxes_in_planes, boxes_nearly_in_planes, boxes_of_one_turn])
 @pytest.mark.parametrize(("radius", "inside"), [(0.2, "hit"), (0.02, "exit"), (0.2, "ignore")])
 def test_thick_hits_equal_those_of_exact_arithmetic(make, inside, radius):
-    limbs, n = make(), sized(24, 20)
+    limbs, n = make(), sized(60, 20)
     starts, ends = rays(9, n)
     hits = cc.HitWorld(limbs).cast_segments(starts, ends, inside=inside, radius=radius)
     check_hits(hits, solids_of(limbs, radius), starts, ends, inside)
@@ -164,7 +164,7 @@ def test_a_ball_leaves_one_box_where_it_touches_another(first):
 @pytest.mark.parametrize("make", WORLDS)
 @pytest.mark.parametrize("radius", [0.0, 0.3])
 def test_chords_are_in_exact_order(make, radius):
-    limbs, n = make(), sized(20 if radius else 36, 20)
+    limbs, n = make(), sized(24 if radius else 50, 20)
     if radius:
         limbs = limbs[[not SHAPE_ROWS[kind].is_bounded for kind in limbs.kind.tolist()]]
     starts, ends = rays(4, n)

@@ -107,7 +107,7 @@ def test_rays_from_and_to_level_faces_need_no_exact_arithmetic(
     kind, inside, radius, exactly: list[Any], undecided: list[Any]
 ):
     """A ray from the eyes to the feet, a ball that falls or leaves, and the adjacent numbers above and below."""
-    (limbs, axes), rng, n = STOOD_ON[kind], np.random.default_rng(4), sized(24 if radius else 60, 24)
+    (limbs, axes), rng, n = STOOD_ON[kind], np.random.default_rng(4), sized(48 if radius else 120, 24)
     starts, on, i, limbs = rng.uniform(-1.0, 5.0, (n, 3)), rng.integers(0, 2, n), np.arange(n), limbs[[0, 16]]
     axis, side = np.resize(axes, n), rng.choice([-1.0, 1.0], n)
     ends = limbs.p1[on] + np.where(i % 7 == 6, 0.7, 0.5)[:, None] * rng.uniform(-1.0, 1.0, (n, 3))  # some next to edges

@@ -116,14 +116,14 @@ class LossyEngine(ExactEngine):
 
 
 class ForgetfulEngine(LossyEngine):
-    """Every hundredth ray over all batches is lost."""
+    """Every thousandth ray over all batches is lost."""
 
     asked = 0
 
     def cast_segments(self, starts, ends):
         number = self.asked + np.arange(1, len(starts) + 1)
         self.asked += len(starts)
-        return self.without(ExactEngine.cast_segments(self, starts, ends), number % 100 == 0)
+        return self.without(ExactEngine.cast_segments(self, starts, ends), number % 1000 == 0)
 
 
 class LeavingEngine(ExactEngine):

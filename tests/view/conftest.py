@@ -4,23 +4,6 @@ import sys
 
 import pytest
 
-import cylcollide as cc
-
-
-@pytest.fixture
-def firing_of():
-    """Return a function that makes the world of a range, with people who walk."""
-    from cylcollide.view.firing import WALLS, Firing
-    from cylcollide.view.people import People, range_rig, walk
-
-    def make(count: int) -> Firing:
-        rig, world = range_rig(), cc.HitWorld()
-        people = People(world, rig, [walk(rig)], count)
-        world.add_static(WALLS)
-        return Firing(people, world)
-
-    return make
-
 
 @pytest.fixture
 def viewer_of(request: pytest.FixtureRequest):

@@ -14,7 +14,9 @@ import cylcollide as cc
 viser = pytest.importorskip("viser", reason="the extra view")
 
 from cylcollide.view import view
+from cylcollide.view.firing import make_firing
 from cylcollide.view.marks import unit_direction
+from cylcollide.view.people import range_rig
 from cylcollide.view.range import Range
 
 LENGTHS = [0.0, 5e-324, 1e-200, 1e-15]
@@ -150,10 +152,10 @@ def test_a_closed_viewer_refuses_calls_except_close(viewer_of, tmp_path: Path):
         ("view", "ViserServer.on_client_connect"),
     ],
 )
-def test_an_interrupt_while_it_opens_leaves_no_server(monkeypatch, firing_of, made, interrupted):
+def test_an_interrupt_while_it_opens_leaves_no_server(monkeypatch, made, interrupted):
     """In methods of viser that are called one after another."""
     room, _, method = interrupted.partition(".")
-    world, firing = cc.HitWorld(cc.Limbs.spheres([[0, 0, 0]], 1.0)), firing_of(1)
+    world, firing = cc.HitWorld(cc.Limbs.spheres([[0, 0, 0]], 1.0)), make_firing(range_rig(), [], 1)
     before = set(enumerate_threads())
 
     def fails(*_, **__):

@@ -19,7 +19,7 @@ from cylcollide.view.server import stop
 from cylcollide.view.stage import FARTHEST, THINNEST
 
 POLICY = cc.Policy.first_surface(damage={})
-FAR = 1e9
+PLACES = [5e5, 1e9]
 
 
 def played(path: Path, far: float, ticks: int = 2) -> cc.PoseHistory:
@@ -46,9 +46,10 @@ def seen(viewer) -> dict[str, np.ndarray]:
     return found | {name: node.points for name, node in stage._lines.items()}
 
 
-def test_a_scene_far_away_equals_one_near_the_origin(viewer_of, tmp_path: Path):
-    pair = [played(tmp_path / f"{place}.shots", place) for place in (0.0, FAR)]
-    logs = [cc.ShotLog.open(tmp_path / f"{place}.shots") for place in (0.0, FAR)]
+@pytest.mark.parametrize("far", PLACES)
+def test_a_scene_far_away_equals_one_near_the_origin(viewer_of, far, tmp_path: Path):
+    pair = [played(tmp_path / f"{place}.shots", place) for place in (0.0, far)]
+    logs = [cc.ShotLog.open(tmp_path / f"{place}.shots") for place in (0.0, far)]
     for both, shots in ((pair, 0), (logs, 4)):
         near, away = map(viewer_of, both)
         assert near._origin.tolist() == [0, 0, 0]
@@ -204,7 +205,7 @@ def test_shots_that_begin_or_end_far_away_are_clipped_to_drawable_range(viewer_o
 def test_pictures_and_pages_far_away_equal_those_near_0(viewer_of, tmp_path: Path):
     image, pictures = pytest.importorskip("matplotlib.image"), []
     with Browser(700, 450) as browser:
-        for far in (0.0, 5e5, FAR):
+        for far in (0.0, *PLACES):
             viewer = viewer_of(played(tmp_path / f"{far}.shots", far).limbs_at(0.0))
             viewer.save_html(tmp_path / "page.html")
             for url in (viewer.url, (tmp_path / "page.html").as_uri()):

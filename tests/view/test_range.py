@@ -11,17 +11,20 @@ pytest.importorskip("viser", reason="the extra view")
 
 from cylcollide.view import firing as room
 from cylcollide.view.firing import REACH, Firing, make_firing
-from cylcollide.view.people import range_rig
+from cylcollide.view.people import People, range_rig, walk
 from cylcollide.view.range import GAP, Range, words_of
 
 EYE = np.array([1.0, -9.5, 2.6])
 
 
 @pytest.fixture
-def firing(firing_of) -> Firing:
-    """4 people after 2 seconds, of which the last third is kept."""
-    made = firing_of(4)
-    for tick in range(40, 60):
+def firing() -> Firing:
+    """4 people after 2 seconds."""
+    rig, world = range_rig(), cc.HitWorld()
+    people = People(world, rig, [walk(rig)], 4)
+    world.add_static(room.WALLS)
+    made = Firing(people, world)
+    for tick in range(60):
         made.step(tick / 30)
     return made
 
@@ -36,7 +39,7 @@ def test_a_shot_is_judged_by_its_ray_at_the_time_seen(firing, latency):
     assert seen == pytest.approx(59 / 30 - latency)
     limbs, hits = firing.history.limbs_at(seen), 0
     policy = cc.Policy.first_surface(damage={1: 4.0, 2: 1.0, 3: 0.6, 4: 0.75})
-    for row in range(0, len(limbs), 9):
+    for row in range(0, len(limbs), 7):
         way = aimed_at(limbs, row)
         shot = firing.fire(EYE, way, seen)
         fresh = cc.HitWorld(limbs)
@@ -95,8 +98,8 @@ def test_people_move_without_jumps(firing):
     assert away.min() > 0.5
 
 
-def test_the_page_is_frozen_after_a_shot(firing_of):
-    page = Range(firing_of(2))
+def test_the_page_is_frozen_after_a_shot():
+    page = Range(make_firing(range_rig(), [], 2))
     try:
         page._slider.value = 100
         for tick in range(1, 20):

@@ -28,9 +28,9 @@ from cylcollide.view.viewer import AS_NOW, AS_PLAYER, FROM_SIDE
 
 @pytest.fixture(scope="module")
 def match(tmp_path_factory: pytest.TempPathFactory):
-    """A match of 4 ticks with 2 shots each, its log, and its limbs at each tick."""
+    """A match of 6 ticks with 2 shots each, its log, and its limbs at each tick."""
     path, limbs = tmp_path_factory.mktemp("view") / "match.shots", []
-    return logged(path, 4, 2, after=lambda match: limbs.append(match.world.limbs)), path, limbs
+    return logged(path, 6, 2, after=lambda match: limbs.append(match.world.limbs)), path, limbs
 
 
 def test_the_scene_has_all_limbs_where_they_are(viewer_of, match):
@@ -112,7 +112,7 @@ def test_the_page_gets_the_limb_under_its_pointer(viewer_of, monkeypatch):
 def test_shots_of_a_log_are_shown_as_judged(viewer_of, match):
     with cc.ShotLog.open(match[1]) as log:
         subject, found = subject_of(log), {True: 0, False: 0}
-        assert len(subject.times) == len(log.ticks) == 4
+        assert len(subject.times) == len(log.ticks) == 6
         viewer = viewer_of(subject)
         for shot in list(log)[::2]:
             viewer.choose(shot.number)
@@ -147,16 +147,16 @@ def test_shots_of_a_log_are_shown_as_judged(viewer_of, match):
         assert viewer._shown_shot is None
         viewer._listed.value = subject.shots[5]
         assert viewer._shown_shot.words.startswith("shot 5,")
-        viewer._slider.value = 1
+        viewer._slider.value = 3
         assert viewer._shown_shot is None
-        assert viewer._frame.limbs == match[2][1]
+        assert viewer._frame.limbs == match[2][3]
         assert viewer._listed.value == "none"
 
 
 def test_states_of_a_log_are_those_of_its_ticks(match):
     with cc.ShotLog.open(match[1]) as log:
         subject = subject_of(log)
-        for number in (0, 1, 3, 2):  # steps and jumps
+        for number in (0, 1, 2, 5, 3):  # steps and jumps
             assert subject.frame(number).limbs == match[2][number]
 
 
@@ -193,7 +193,7 @@ def test_a_page_of_a_log_has_a_list_of_shots(viewer_of, match, tmp_path: Path, m
         viewer = viewer_of(log)
         viewer.save_html(tmp_path / "out.html")
         content = content_of((tmp_path / "out.html").read_text(encoding="utf-8"))
-        assert content["lines"] == ["4 ticks", *viewer._subject.shots]
+        assert content["lines"] == ["6 ticks", *viewer._subject.shots]
         assert content["words"] == ["Choose a shot.", *(viewer._subject.shot_view(i).words for i in range(len(log)))]
         assert all(page.startswith("<!") and page.endswith("</html>") for page in map(str.strip, content["pages"]))
         data = [re.findall(r'__VISER_EMBED_DATA__="([^"]+)"', page) for page in content["pages"]]
@@ -209,7 +209,7 @@ def test_the_command_reads_every_kind_of_file(match, tmp_path: Path):
     limbs = cc.Limbs.spheres([[0, 0, 0]], 1.0)
     limbs.save(tmp_path / "limbs.npz")
     cc.Rig.humanoid().save(tmp_path / "rig.json")
-    for file, frames in ((tmp_path / "limbs.npz", 1), (tmp_path / "rig.json", 1), (match[1], 4)):
+    for file, frames in ((tmp_path / "limbs.npz", 1), (tmp_path / "rig.json", 1), (match[1], 6)):
         with ExitStack() as opened:
             subject = read_subject(file, opened)
             assert len(subject.times) == frames

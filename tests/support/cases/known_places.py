@@ -22,7 +22,7 @@ from support.oracle.shapes.table import SHAPE_ROWS
 
 import cylcollide as cc
 
-N, SAMPLES, CHECKED, DRAWN = (60, 300, 12, 960) if IS_COMPILED else (24, 200, 4, 96)
+N, SAMPLES, CHECKED, DRAWN = (120, 400, 12, 960) if IS_COMPILED else (24, 200, 4, 96)
 """Number of limbs, of samples per limb, of limbs in slow checks, and of limbs from which N are chosen."""
 SPACING = 64.0
 """Metres between limbs, each of which is smaller: a query near one limb never returns another."""

@@ -15,7 +15,7 @@ from cylcollide.engines import registry
 
 FAULTY = ("Exact", "Inflated", "Open", "Blind", "Single", "Forgetful", "Leaving", "Passing", "Short")
 FAILING = ("Raising", "Panicking", "Balls", "Rayless")
-RAYS = 100 * len(SCORED_FAMILIES)
+RAYS = 200 * len(SCORED_FAMILIES)
 SEED = 5
 OURS = dict(registry._OURS)
 
