@@ -6,13 +6,40 @@ import numpy as np
 import pytest
 from support.runs.pybullet_runs import sampled
 
+import cylcollide as cc
 from cylcollide.crosscheck.cases.trials import Trial, is_proved, trials
 from cylcollide.crosscheck.cases.variants import CaseVariant, cast_both
 from cylcollide.crosscheck.compare.disagreements import Cause, Kind
 from cylcollide.crosscheck.engine import BulletClient, Setup
-from cylcollide.crosscheck.generate.shots import shots
+from cylcollide.crosscheck.generate.one_limb import grazes
+from cylcollide.crosscheck.generate.shots import Target, shots
+from cylcollide.engines.bullet import BulletEngine
 
 pytestmark = pytest.mark.long  # a sweep of its own
+
+TURNED = Target.draw(np.random.default_rng(4), 0.05, 0.2, aligned=False)
+
+
+def near_tangent(n=1500):
+    scene = TURNED.scene(grazes(np.random.default_rng(5), TURNED, n))
+    # Gaps of 5 µm to 1 mm: scaled by 1000 they exceed the distance at which PyBullet stops.
+    near = (np.abs(scene.shots.depth) < 1.1e-3) & (np.abs(scene.shots.depth) > 4e-6)
+    shot = scene.shots
+    return replace(scene, shots=replace(shot, **{n: getattr(shot, n)[near] for n in shot.__dataclass_fields__}))
+
+
+def test_client_and_engine_build_the_same_bodies():
+    rng = np.random.default_rng(6)
+    p1, p2 = rng.normal(size=(2, 4, 3))
+    limbs, start = cc.Limbs.cylinders(p1, p2, 0.2), 4 * rng.normal(size=(2000, 3))
+    end = rng.normal(size=(2000, 3)) - start
+    with BulletEngine() as one, BulletClient() as other:
+        one.build(limbs)
+        other.build(limbs)
+        mine, its = one.cast_segments(start, end), other.cast_segments(start, end)
+    assert (its.limb >= 0).sum() > 300
+    for name in ("limb", "fraction", "position", "normal"):
+        np.testing.assert_array_equal(getattr(mine, name), getattr(its, name))
 
 
 def test_spin_uncovers_a_phantom_that_the_box_hides():
@@ -21,6 +48,21 @@ def test_spin_uncovers_a_phantom_that_the_box_hides():
     variant = CaseVariant(-end, end, np.array([0.05]), segment)
     assert cast_both(BulletClient, variant)[0].verdicts_agree
     assert cast_both(BulletClient, variant.built(spin=0.4))[0].causes[Kind.PHANTOM] == Cause.TERMINATION
+
+
+def test_an_ulp_and_a_start_elsewhere_move_the_hit():
+    scene = near_tangent()
+    rows = np.flatnonzero(scene.shots.depth > 0)[:40]
+    moved, nudged = [], []
+    for row in rows:
+        segment = shots(scene.shots.start[[row]], scene.shots.end[[row]])
+        variant = CaseVariant(scene.p1, scene.p2, scene.radius, segment, scene.setup)
+        changed = [variant, variant.begun(0.3), variant.begun(0.7), variant.nudged(1)]
+        early = [outcome.error(Kind.EARLY) for outcome in cast_both(BulletClient, variant, *changed)]
+        moved.append(max(early[:3]) - min(early[:3]))
+        nudged.append(abs(early[3] - early[0]))
+    assert np.median(moved) > 1e-4
+    assert max(nudged) > 1e-5
 
 
 def test_changes_leave_the_case_unchanged():
