@@ -116,9 +116,9 @@ def test_one_condition_selects_all_lanes(way):
 OPERATIONS = """
 import sys
 import numpy as np
-from support import packing, simd_operations
+from support import simd_operations
 
-packing.check_append_where(lambda f: f)
+simd_operations.check_append_where(lambda f: f)
 columns = simd_operations.triples(simd_operations.EDGES)
 np.save(sys.argv[1], simd_operations.results_of(simd_operations.eight, columns, 21))
 """
